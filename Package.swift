@@ -9,12 +9,19 @@ func sandbox(_ name: String, _ package: String) -> Target.Dependency {
   .product(name: name, package: package, condition: .when(traits: ["Sandbox"]))
 }
 
-// The shared library carries the Swift runtime with it, so that it loads where no Swift toolchain is installed.
+/// Links the Swift runtime into a product, so that it runs without a toolchain.
 let selfContained: [LinkerSetting] = [
-  // Stays loaded when Lua has closed: threads of Swift's runtime go on sleeping in it.
-  .unsafeFlags(["-static-stdlib", "-Xlinker", "-z", "-Xlinker", "nodelete"], .when(platforms: [.linux])),
-  // What FoundationEssentials uses and does not ask the linker for.
+  .unsafeFlags(["-static-stdlib"], .when(platforms: [.linux])),
+  // FoundationEssentials uses these but does not ask the linker for them.
   .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+]
+let sharedLibrary: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      // Keeps the library loaded after Lua has closed: threads of the Swift runtime still sleep in it.
+      "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "-soname", "-Xlinker", "libtureen.so.0",
+      "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/CTureenModule/tureen.map",
+    ], .when(platforms: [.linux]))
 ]
 
 /// A program of the guide, with the Swift library alone.
@@ -27,6 +34,8 @@ let package = Package(
   name: "tureen",
   products: [
     .executable(name: "tureen", targets: ["TureenCLI"]),
+    // The process of isolated scripts, which the command starts.
+    .executable(name: "tureen-worker", targets: ["tureen-worker"]),
     .library(name: "Tureen", targets: ["Tureen"]),
     // scripts/dev/library installs it as libtureen.so and tureen.so: a product cannot share the executable's name.
     .library(name: "TureenShared", type: .dynamic, targets: ["CTureenModule"]),
@@ -67,6 +76,9 @@ let package = Package(
       name: "Database",
       dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"])), "Support"]),
     .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON", "Support"]),
+    // libpq is loaded at run time: neither building nor a store in SQLite needs it.
+    .target(name: "CPostgres", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "PostgresStore", dependencies: ["CPostgres", "SmartStore", "RecordScan", "JSON", "Support"]),
     .target(
       name: "RestClient",
       dependencies: [
@@ -86,9 +98,15 @@ let package = Package(
       name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "Parse", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
+    // What isolated scripts run in: the protocol and the start of its process, and the process itself, which has no Swift in it.
+    .target(name: "CIsolation"),
+    .executableTarget(
+      name: "tureen-worker", dependencies: ["CLuaBridge", "CIsolation"], path: "Sources/TureenWorker",
+      // Without Swift's start and its runtime.
+      linkerSettings: [.unsafeFlags(["-static-stdlib", "-nostartfiles"], .when(platforms: [.linux])), .linkedLibrary("lua5.4")]),
     .target(
       name: "LuaBridge",
-      dependencies: ["CLua", "CLuaBridge", "JSON", "Support"],
+      dependencies: ["CLua", "CLuaBridge", "CIsolation", "JSON", "Support"],
       exclude: ["Lua"]),
     // The HTTP front of every pretend server; it knows no vendor.
     .target(
@@ -110,12 +128,15 @@ let package = Package(
     .target(
       name: "Tureen",
       dependencies: [
-        "LuaBridge", "Salesforce", "RestCollections", "Parse", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log,
+        "LuaBridge", "Salesforce", "RestCollections", "Parse", "MobileSync", "PostgresStore", "SmartStore", "RestClient", "JSON",
+        "RecordScan", "Support", log,
         // Listens for the browser of a sign-in.
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
-    .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
+    .target(
+      name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], exclude: ["tureen.map"],
+      linkerSettings: selfContained + sharedLibrary),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
@@ -125,7 +146,12 @@ let package = Package(
         .target(name: "SandboxParse", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      linkerSettings: [.linkedLibrary("lua5.4")]),
+      // Hummingbird formats dates with all of Foundation; the order is the linker's.
+      linkerSettings: selfContained + [
+        .linkedLibrary("CoreFoundation", .when(platforms: [.linux])),
+        .linkedLibrary("_FoundationICU", .when(platforms: [.linux])),
+        .linkedLibrary("lua5.4"),
+      ]),
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
@@ -133,10 +159,14 @@ let package = Package(
     .target(name: "CApexScript", exclude: ["apex.lua"]),
     .target(
       name: "TestSupport",
-      dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "Salesforce", "JSON", "Support", log]),
+      dependencies: [
+        "Database", "PostgresStore", "SmartStore", "RestClient", "MobileSync", "Salesforce", "JSON", "Support", log,
+      ]),
     .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
+    .testTarget(
+      name: "PostgresStoreTests", dependencies: ["PostgresStore", "SmartStore", "JSON", "Support", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
     .testTarget(
       name: "RestClientTests",
@@ -156,7 +186,8 @@ let package = Package(
         "Parse", "SandboxParse", "Salesforce", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", "TestSupport", log,
       ]),
     .testTarget(
-      name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
+      name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "CIsolation", "TestSupport"],
+      exclude: ["Programs"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "SandboxOrgTests",
@@ -174,10 +205,19 @@ let package = Package(
         "SandboxParse", "SmartStore", "Support", "TestSupport", .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
+    // Damaged inputs for all that reads what others write; the corpora are in Tests/Fixtures/Fuzz.
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "Tureen", "LuaBridge", "CLuaBridge", "Database", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient",
+        "RestCollections", "Salesforce", "SandboxForge", "SandboxOrg", "SandboxParse", "SandboxServer", "SmartStore", "Support",
+        "TestSupport",
+      ],
+      linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "EndToEnd",
       dependencies: [
-        "TestSupport", "JSON", "MobileSync", "RestClient", "Salesforce", "SandboxOrg", "SmartStore",
+        "TestSupport", "JSON", "MobileSync", "PostgresStore", "RestClient", "Salesforce", "SandboxOrg", "SmartStore",
         sandbox("Crypto", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ],
       path: "Tests/EndToEnd", exclude: ["Programs"]),

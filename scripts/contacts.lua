@@ -1,19 +1,19 @@
--- Contacts, offline and back: sync them down, look at some, edit six, sync those up, and fetch what others changed.
+-- Contacts offline: sync them down, list some, edit six, sync the edits up, and fetch the changes of other users.
 --
---   tureen run scripts/contacts.lua          talks to the sandbox org that is started for it
---   lua5.4 scripts/contacts.lua              with LUA_CPATH set, talks to a running `tureen sandbox`
+--   tureen run scripts/contacts.lua          uses a sandbox org that is started for it
+--   lua5.4 scripts/contacts.lua              with LUA_CPATH set, uses a running `tureen sandbox`
 --
--- Beside it, userstore.json says what the soup looks like and usersyncs.json which syncs there are. Run it again: it
--- goes on from what is stored.
+-- userstore.json in the same folder defines the soup, usersyncs.json the syncs. Run the script again: it continues with
+-- the stored records.
 local tureen = require "tureen"
 local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
 
 local SOUP, DOWN, UP = "contacts", "contactsDown", "contactsUp"
 
--- Works only where the host has the sandbox org inside it: changes made on the server, behind the store's back.
+-- Changes records on the server. Works only if the host embeds the sandbox org.
 local sandbox = require "tureen.sandbox"
 
---- Waits for an answer; a failed call ends the script with its error.
+--- Waits for a result. If the call fails, the script ends with its error.
 local function wait_for(fn, ...)
   local value, err = tureen.await(fn, ...)
   if value == nil then error(err, 0) end
@@ -30,7 +30,7 @@ local function say(topic, text, ...)
   print(("%-10s %s"):format(topic, text:format(...)))
 end
 
---- The rows of a smart SQL statement, at most `count`.
+--- Returns at most `count` rows of a smart SQL statement.
 local function rows(sql, count)
   return wait_for(smartstore.runSmartQuery, smartstore.buildSmartQuerySpec(sql, count)).currentPageOrderedEntries
 end
@@ -45,7 +45,7 @@ local function name_of(contact)
   return (first and first ~= tureen.null) and (first .. " " .. contact.LastName) or contact.LastName
 end
 
---- The first time everything, later only what is new or changed on the server.
+--- Fetches all records the first time, and new and changed ones later.
 local function sync_down()
   local before = wait_for(mobilesync.getSyncStatus, DOWN)
   if before == tureen.null then error(("no sync named %s; is usersyncs.json beside this script?"):format(DOWN), 0) end
@@ -54,7 +54,7 @@ local function sync_down()
     say("down", "%s contacts down", number(after.totalSize))
   else
     local since = os.date("!%Y-%m-%d %H:%M:%S UTC", before.startTime // 1000)
-    say("down", "%s changed on the server since %s; %s contacts are here", number(after.totalSize), since,
+    say("down", "%s changed on the server since %s; the store has %s contacts", number(after.totalSize), since,
       number(count_entries()))
   end
 end
@@ -63,7 +63,7 @@ local function show_some()
   local sample = rows([[
     SELECT {contacts:FirstName}, {contacts:LastName}, {contacts:Title} FROM {contacts}
     WHERE {contacts:LastName} >= 'M' ORDER BY {contacts:LastName}, {contacts:FirstName}]], 3)
-  say("for one", "the first of those from M on:")
+  say("for one", "the first three from M on:")
   for _, row in ipairs(sample) do
     print(("%-10s   %s %s, %s"):format("", table.unpack(row)))
   end
@@ -73,7 +73,7 @@ local function show_some()
   end
 end
 
---- A contact made on this machine: the server gives it its Id when it is synced up.
+--- Returns a locally created contact. The server assigns its Id when it is synced up.
 local function new_contact(first_name, account)
   return wait_for(mobilesync.newRecord, SOUP, "Contact", {
     FirstName = first_name, LastName = "Offline", Title = "Created offline", AccountId = account,
@@ -81,7 +81,7 @@ local function new_contact(first_name, account)
   })
 end
 
---- Creates two contacts, updates three and deletes one, in the store only. Returns one that was left alone.
+--- Creates two contacts, updates three and deletes one, in the store only. Returns an unchanged one.
 local function edit_offline()
   local found = rows([[
     SELECT {contacts:_soup} FROM {contacts} WHERE {contacts:__local__} = 'false' AND {contacts:LastName} <> 'Offline'
@@ -110,16 +110,16 @@ local function sync_up()
   local sync = wait_for(mobilesync.reSync, UP)
   say("up", "%s up (%d created, %d updated, %d deleted)", number(sync.succeeded), created, updated, deleted)
   if sync.failed + sync.conflicting > 0 then
-    say("", "%d refused, %d changed on both sides: they stay as they are here", sync.failed, sync.conflicting)
+    say("", "%d refused, %d changed on both sides: the store keeps the local versions", sync.failed, sync.conflicting)
   end
 end
 
---- What a colleague might do meanwhile.
+--- Changes a contact on the server, as another user might do.
 local function change_on_server(contact)
   local title = "Promoted at " .. os.date("!%H:%M:%S")
   local _, err = tureen.await(sandbox.update, "Contact", contact.Id, { Title = title })
   if err and err.code == "unknownService" then
-    say("server", "not touched: only `tureen run` with its own sandbox org lets a script do that")
+    say("server", "not changed: only `tureen run` with its own sandbox org lets a script do that")
     return
   end
   if err then error(err, 0) end
@@ -140,9 +140,9 @@ local function main()
   sync_up()
   change_on_server(left_alone)
   sync_again(left_alone)
-  say("done", "%s contacts in the store; run it again and it goes on from here", number(count_entries()))
+  say("done", "%s contacts in the store; run the script again to continue from here", number(count_entries()))
 end
 
--- `tureen run` looks for the configuration files beside the script anyway, stock Lua where it is told to.
+-- `tureen run` finds the configuration files in the script's folder by itself; stock Lua needs this setting.
 tureen.configure { config = (arg and arg[0] or ""):match("^(.*)/[^/]*$") or "." }
 tureen.main(main)

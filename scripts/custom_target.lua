@@ -1,9 +1,9 @@
--- A sync target of one's own: a text file with a line of JSON for each task plays the server. The sync engine asks, the
--- functions below answer; merging, dirty records, ghosts and progress are the engine's.
+-- A custom sync target: a text file with one line of JSON per task serves as the server. The sync engine calls the
+-- functions below; it handles merging, dirty records, ghosts and progress itself.
 --
 --   tureen run scripts/custom_target.lua [FILE]
 --
--- A real one would talk to a ticket system or a database instead; its functions may `await` tureen.network.sendRequest.
+-- A real target would use a ticket system or a database; its functions may `await` tureen.network.sendRequest.
 local tureen = require "tureen"
 local smartstore, mobilesync, json = tureen.smartstore, tureen.mobilesync, tureen.json
 
@@ -11,7 +11,7 @@ local FILE = arg and arg[1] or os.tmpname()
 
 local newest = 0 -- the largest number that was an id: none is given twice
 
---- The tasks in the file, by id.
+--- Reads the tasks in the file, by id.
 local function read()
   local tasks = {}
   for line in io.lines(FILE) do
@@ -37,7 +37,7 @@ local function sorted(tasks)
   return list
 end
 
---- What a sync up sends, put into a task.
+--- Copies the fields of a sync up into a task.
 local function apply(task, fields)
   for name, value in pairs(fields) do task[name] = value end
   return task
@@ -46,7 +46,7 @@ end
 local PAGE = 2
 
 mobilesync.registerTarget("tasks", {
-  -- Pages of two, so that there is something to see.
+  -- Use pages of two records to show paging.
   startFetch = function()
     local all = sorted(read())
     return { table.unpack(all, 1, PAGE) }, { totalSize = #all, more = #all > PAGE and PAGE or nil }
@@ -56,7 +56,7 @@ mobilesync.registerTarget("tasks", {
     local to = from + PAGE
     return { table.unpack(all, from + 1, to) }, { totalSize = #all, more = #all > to and to or nil }
   end,
-  -- What is still there: the rest are ghosts.
+  -- Return the ids that still exist; the others are ghosts.
   remoteIds = function(_, ids)
     local tasks, there = read(), tureen.array()
     for _, id in ipairs(ids) do
@@ -86,7 +86,7 @@ mobilesync.registerTarget("tasks", {
     write(tasks)
     return true
   end,
-  -- Every change here is newer than the file.
+  -- Local changes are always newer than the file.
   isNewerThanServer = function() return true end,
 })
 

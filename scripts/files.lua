@@ -1,8 +1,8 @@
--- Files of the org: uploads one, finds it among one's own, gives it a second version, and downloads it again.
+-- Files of the org: uploads a file, finds it among the user's own, uploads a second version, and downloads it again.
 --
 --   tureen run scripts/files.lua [FILE]
 --
--- Without FILE a small one is made up. Nothing here touches the store: these are plain requests with the org's session.
+-- Without FILE it creates a small one. The script does not use the store, only requests with the org's session.
 local tureen = require "tureen"
 local client = require "tureen.force.client"
 local network = tureen.network
@@ -20,7 +20,7 @@ local function contents(path)
   return file:read "a"
 end
 
---- A new file, or with `id` a new version of one.
+--- Uploads a new file, or with `id` a new version of an existing one.
 local function upload(path, title, id)
   return wait_for(network.sendRequest, {
     path = FILES .. (id and "/" .. id or "/users/me"), method = "POST", queryParams = { title = title },
@@ -56,10 +56,10 @@ local function main(path)
   local is_same = download(file.id) == contents(changed) and download(file.id, 1) == first
   os.remove(changed)
   print("downloaded " .. (is_same and "both versions, byte for byte" or "something else"))
-  if not is_same then error("what came back is not what was sent", 0) end
+  if not is_same then error("the downloaded file differs from the uploaded one", 0) end
 end
 
---- A small file made up for this run; it is removed when its owner's scope ends.
+--- Creates a small file, which is removed when the caller's scope ends.
 local function made_up_file()
   local path = os.tmpname()
   local out <close> = assert(io.open(path, "wb"))

@@ -1,13 +1,13 @@
--- A library on a Parse server: genres, publishers, authors, and books with an ISBN each. Everything is kept in soups; a
+-- A library on a Parse server: genres, publishers, authors, and books with ISBNs. All objects are stored in soups; a
 -- new book is saved there first and sent in the background.
 --
 --   tureen run scripts/library.lua [--server URL --app ID] [--title TEXT] [--isbn DIGITS] [--year YEAR] [--genre NAME]
---   tureen run scripts/library.lua offline        reads the soups alone, without a server
+--   tureen run scripts/library.lua offline        reads only the soups, without a server
 --
--- Without --server it uses the sandbox's Parse server, which begins anew with each run; with it, that one, with the key
--- in $PARSE_REST_KEY. It brings what the server has, adds genres, publishers and authors to a library that lacks them,
--- refuses a name that exists and a book that is not valid, saves a book with a new ISBN, its genre, two authors and a
--- publisher, and shows it with what is around it.
+-- Without --server it uses the sandbox's Parse server, which is empty at the start of each run; with it, that server
+-- and the key in $PARSE_REST_KEY. The script fetches the server's objects, adds genres, publishers and authors to an
+-- empty library, refuses an existing name and an invalid book, saves a book with a new ISBN, its genre, two authors
+-- and a publisher, and shows it with its relations.
 local tureen = require "tureen"
 local smartstore, mobilesync, parse = tureen.smartstore, tureen.mobilesync, tureen.parse
 
@@ -33,7 +33,7 @@ local function read_arguments()
   return given
 end
 
---- Waits for an answer; a failed call ends the script with its error.
+--- Waits for a result. If the call fails, the script ends with its error.
 local function wait_for(fn, ...)
   local value, err = tureen.await(fn, ...)
   if value == nil then error(err, 0) end
@@ -66,7 +66,7 @@ local SOUPS = {
   links = specs("linkKey", "ownerId", "field", "relatedId"),
 }
 
---- Soups for a server that begins anew are new as well.
+--- Registers the soups. For a new sandbox server the old ones are removed.
 local function set_up(is_new)
   for name, paths in pairs(SOUPS) do
     if is_new then wait_for(smartstore.removeSoup, name) end
@@ -80,19 +80,19 @@ local RELATIONS = {
   { field = "publishers", className = "Publisher", soup = "publishers", linkSoup = "links" },
 }
 
--- The relation `books` of a genre follows the column `genre` of its books.
+-- The relation `books` of a genre mirrors the column `genre` of its books.
 local MIRROR = {
   field = "books", className = "Book", linkSoup = "links", mirrorOf = { className = "Book", field = "genre" },
 }
 
--- What an empty library begins with.
+-- The initial objects of an empty library.
 local FIRST = {
   genres = { "Fantasy", "Science fiction", "Travel" },
   publishers = { "Harbour House", "Northern Light" },
   authors = { "Ada Quill", "Ben Marlow", "Cleo Finch" },
 }
 
--- Objects are read from the soups and saved to them; the syncs below bring and send them.
+-- Objects are read from the soups and saved to them; the syncs below fetch and send them.
 
 local function checked(test, problem)
   return function(value) return not test(value) and problem or nil end
@@ -116,10 +116,10 @@ local Book = class_of("Book", "books", {
     publishers = { className = "Publisher", linkSoup = "links" },
   },
   validate = {
-    title = checked(function(title) return title and title:find "%S" end, "title: give one"),
+    title = checked(function(title) return title and title:find "%S" end, "title: missing"),
     isbn = checked(is_isbn, "isbn: 13 digits, without dashes"),
     publishingYear = checked(is_year, "year: a number from 1450 to 2100"),
-    genre = checked(function(genre) return genre end, "genre: none of that name"),
+    genre = checked(function(genre) return genre end, "genre: no genre of that name"),
   },
 })
 
@@ -138,10 +138,10 @@ end
 
 local BOOKS = { where = { publishingYear = 2026 }, include = { "isbn" }, pointers = POINTERS, relations = RELATIONS }
 
--- Soups that could not be loaded.
+-- The soups that could not be loaded.
 local unknown = {}
 
---- Runs the sync of that name, which the first run saves. What goes wrong is said; the soup stays as it is.
+--- Runs the sync of that name, which the first run saves. Prints an error and leaves the soup unchanged if it fails.
 local function bring(class_name, soup, more)
   local name = soup .. " down"
   local state, err
@@ -165,7 +165,7 @@ local function quoted(text) return "'" .. text:gsub("'", "''") .. "'" end
 
 local function count(soup) return math.tointeger(rows(("SELECT count(*) FROM {%s}"):format(soup))[1][1]) end
 
---- The objects with the first names of a class.
+--- Returns the first objects of a class by name.
 local function some(class, limit) return assert(class:query():order("name"):limit(limit):find()) end
 
 local function list_books()
@@ -179,7 +179,7 @@ local function list_books()
   end
 end
 
---- One section of a book's page: the names that a relation leads to.
+--- Prints one section of a book's page: the names of a relation's objects.
 local function show_section(title, book, field, soup)
   local sql = [[SELECT {%s:name} FROM {links} JOIN {%s} ON {%s:objectId} = {links:relatedId}
     WHERE {links:ownerId} = %s AND {links:field} = '%s' ORDER BY {%s:name}]]
@@ -190,7 +190,7 @@ local function show_section(title, book, field, soup)
   print(("  %s: %s"):format(title, #names > 0 and table.concat(names, ", ") or "none"))
 end
 
---- The id of a book; nil without one of that title.
+--- Returns the id of the book with a title; nil if there is none.
 local function id_of(title)
   local found = rows(("SELECT {books:objectId} FROM {books} WHERE {books:title} = %s"):format(quoted(title)))
   return found[1] and found[1][1]
@@ -209,14 +209,14 @@ end
 
 -- Writing
 
---- What the hooks say is wrong with a book, in one line; nil when nothing is.
+--- Returns the hooks' complaints about a book in one line; nil if it is valid.
 local function problems(book)
   local wrong, list = book:validate() or {}, {}
   for _, field in ipairs { "title", "isbn", "publishingYear", "genre" } do list[#list + 1] = wrong[field] end
   return #list > 0 and table.concat(list, "; ") or nil
 end
 
---- A book that is not stored yet, as it was asked for.
+--- Returns a new book that is not stored yet.
 local function draft(given, genre)
   local year = tonumber(given.year) or given.year
   local book = Book { title = given.title, publishingYear = year, isbn = ISBN { value = given.isbn } }
@@ -224,7 +224,7 @@ local function draft(given, genre)
   return book
 end
 
---- Why the server refused what was made here; nil where it did not: then the entry has the server's id.
+--- Returns why the server refused a new object; nil if it accepted it, so that the entry has the server's id.
 local function refusal(object)
   local soup = object.soup
   local found = rows(("SELECT {%s:_soup} FROM {%s} WHERE {%s:objectId} = %s")
@@ -233,7 +233,7 @@ local function refusal(object)
   return text and text ~= tureen.null and tureen.json.decode(text).error or nil
 end
 
---- Adds genres, publishers or authors; the server is asked first whether a name is taken.
+--- Adds genres, publishers or authors, after asking the server whether the name exists.
 local function add_names(class, ...)
   local objects = {}
   for i, name in ipairs { ... } do objects[i] = assert(class { name = name }:save()) end
@@ -250,33 +250,34 @@ local function add_names(class, ...)
   end
 end
 
---- Genres, publishers and authors come before books.
+--- Creates genres, publishers and authors, and then books.
 local function seed()
   for _, class in ipairs { Genre, Publisher, Author } do
     if count(class.soup) == 0 and not unknown[class.soup] then add_names(class, table.unpack(FIRST[class.soup])) end
   end
 end
 
---- Stores a book with all that belongs to it, and sends it in the background; `done` gets one message. Returns the task
---- that sends.
+--- Stores a book with its relations and sends it in the background; `done` gets one message. Returns the sending task.
 local function save_book(book, authors, publishers, done)
   local title, isbn = book:get "title", book:get "isbn"
   book:relation("authors"):add(authors)
   book:relation("publishers"):add(publishers)
   assert(book:save())
   return tureen.async(function()
-    -- The ISBN first: the book waits for its id. The links go behind the book.
+    -- Send the ISBN first, because the book needs its id. The links follow the book.
     local fields = { "title", "publishingYear", "isbn", "genre" }
     local sent, err = tureen.await(mobilesync.syncUp, up_target("ISBN", { "value" }, { "value" }), "isbns", KEEP)
     if sent then
       sent, err = tureen.await(mobilesync.syncUp, up_target("Book", fields, { "title", "publishingYear" },
         { pointers = POINTERS, relations = { RELATIONS[1], RELATIONS[2], MIRROR } }), "books", KEEP)
     end
-    if not sent then return done(("'%s' stays here until the server is there: %s"):format(title, err.message)) end
+    if not sent then
+      return done(("'%s' stays in the store until the server answers: %s"):format(title, err.message))
+    end
     local refused = refusal(isbn)
     local problem = refused or refusal(book)
     if not problem then return done(("'%s' is on the server"):format(title)) end
-    done(("'%s' is taken back: %s"):format(title, problem))
+    done(("'%s' is removed again: %s"):format(title, problem))
     if refused then assert(isbn:destroy()) end
     assert(book:destroy())
     wait_for(smartstore.removeFromSoup, "links", smartstore.buildExactQuerySpec("ownerId", book.localId, 100))
@@ -304,7 +305,7 @@ local function main()
   print(("%d genres, %d publishers, %d authors"):format(count "genres", count "publishers", count "authors"))
   seed()
   if count "genres" == 0 then
-    print "Without genres there can be no books."
+    print "There are no genres, so no book can be added."
     return 1
   end
 
@@ -327,7 +328,7 @@ local function main()
   bring("Book", "books", BOOKS)
   list_books()
   show_book(given.title)
-  -- Only the section that may have changed is read again.
+  -- Read only the section again that may have changed.
   if bring("Author", "authors") then show_section("Authors again", id_of(given.title), "authors", "authors") end
 end
 

@@ -1,8 +1,8 @@
--- A query whose result is always right: the script hears of every commit that changes the result, its own or a sync's.
+-- A live query: the script is notified of every commit that changes the result, its own or that of a sync.
 --
 --   tureen run scripts/live_query.lua
 --
--- Beside it, userstore.json says what the soup looks like and usersyncs.json how it is filled.
+-- userstore.json in the same folder defines the soup, usersyncs.json the sync that fills it.
 local tureen = require "tureen"
 local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
 
@@ -18,7 +18,7 @@ end
 
 local times, top = 0, nil
 
---- The three most frequent names with S.
+--- Shows the three most frequent names that begin with S.
 local function show()
   local rows, names = wait_for(smartstore.runSmartQuery, QUERY).currentPageOrderedEntries, {}
   for i, row in ipairs(rows) do names[i] = ("%s (%d)"):format(row[1], row[2]) end
@@ -26,8 +26,8 @@ local function show()
   times, top = times + 1, rows[1] and rows[1][1]
 end
 
---- Runs `change`, and waits until the list was shown again.
-local function expect_news(title, change)
+--- Runs `change` and waits until the list has been shown again.
+local function expect_change(title, change)
   local before = times
   print(("%-8s %s"):format("now", title))
   local result = change()
@@ -41,16 +41,16 @@ local function main()
     wait_for(mobilesync.reSync, "contactsDown")
     show()
   end
-  -- The observer is closed when this function ends. Several commits that come fast are one call.
+  -- The observer is closed when this function ends. Commits in quick succession are combined to one call.
   local _ <close> = smartstore.observe(QUERY, function() tureen.async(show) end,
-    function(err) print("not watched any more: " .. tostring(err)) end)
+    function(err) print("no longer watched: " .. tostring(err)) end)
 
-  local added = expect_news("one more of the first name", function()
+  local added = expect_change("one more of the first name", function()
     return wait_for(smartstore.upsertSoupEntries, "contacts", { { Id = "local_live", LastName = top } })
   end)
-  print(("%-8s a contact whose name begins with another letter: nothing to hear"):format("now"))
+  print(("%-8s a contact whose name begins with another letter: not reported"):format("now"))
   local other = wait_for(smartstore.upsertSoupEntries, "contacts", { { Id = "local_other", LastName = "Quiet" } })
-  expect_news("both are removed again", function()
+  expect_change("both are removed again", function()
     return wait_for(smartstore.removeFromSoup, "contacts", { added[1]._soupEntryId, other[1]._soupEntryId })
   end)
 end

@@ -1,24 +1,25 @@
--- For cron or a CI job: sends up what was edited here, fetches what is new, and says with its exit status how it went.
+-- For cron or a CI job: uploads local edits, fetches changes, and reports the outcome with its exit status.
 --
 --   tureen run --quiet scripts/nightly.lua [--ghosts] [SYNC...]
 --
--- The syncs are named in usersyncs.json beside this script; without arguments both of them run, the one up first.
--- --ghosts also removes records that the server has no more. Runs may overlap: one does a sync, the other leaves it.
+-- usersyncs.json in the same folder defines the syncs. Without arguments both of them run, the sync up first.
+-- --ghosts also removes records that no longer exist on the server. Runs may overlap: if a sync is running, the other
+-- run skips it.
 --
---   0   everything is done          2   done, but the server refused records, or they changed on both sides
---   1   a sync failed for good      75  the org was away or busy, or another run was at it: try again later
+--   0   success                     2   success, but the server refused records, or they changed on both sides
+--   1   a sync failed for good      75  the org was unreachable or busy, or another run was syncing: try again later
 local tureen = require "tureen"
 local mobilesync = tureen.mobilesync
 
 local DONE, FAILED, REFUSED, TRY_AGAIN = 0, 1, 2, 75
 
---- The worse one of two statuses.
+--- Returns the worse of two statuses.
 local function worse(a, b)
   local rank = { [DONE] = 0, [REFUSED] = 1, [TRY_AGAIN] = 2, [FAILED] = 3 }
   return rank[b] > rank[a] and b or a
 end
 
---- A line for the log: a name, a word, and figures as key=value.
+--- Prints a log line: a name, a word, and figures as key=value.
 local function log(name, word, figures)
   local parts = {}
   for _, key in ipairs { "total", "up", "failed", "conflicting", "removed", "error" } do
@@ -52,7 +53,7 @@ local function clean_ghosts(name)
   return removed and DONE or status_of(err)
 end
 
---- The named syncs and their states, syncs up before syncs down, each kind in the order given.
+--- Returns the named syncs and their states, syncs up before syncs down, each kind in the given order.
 local function find(names)
   local up, down = {}, {}
   for _, name in ipairs(names) do
@@ -83,6 +84,6 @@ for _, argument in ipairs(arg) do
 end
 if #names == 0 then names = { "contactsDown", "contactsUp" } end
 
--- `tureen run` looks for the configuration files beside the script anyway, stock Lua where it is told to.
+-- `tureen run` finds the configuration files in the script's folder by itself; stock Lua needs this setting.
 tureen.configure { config = (arg[0] or ""):match("^(.*)/[^/]*$") or "." }
 tureen.main(main, names, wants_ghosts) -- what main returns is the exit status

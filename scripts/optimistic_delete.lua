@@ -1,9 +1,9 @@
--- A list of contacts whose rows disappear at once when they are deleted, while the requests run in the background.
--- What the server refuses comes back to its place, with the server's reason.
+-- Optimistic deletion: rows of a list disappear at once, while the requests run in the background. If the server
+-- refuses one, the row returns to its place, with the server's reason.
 --
---   tureen run scripts/optimistic_delete.lua          talks to the sandbox org that is started for it
+--   tureen run scripts/optimistic_delete.lua          uses a sandbox org that is started for it
 --
--- The list is of ten contacts; the second one is deleted, and the fifth, which still has a case and must stay.
+-- The list has ten contacts. The script deletes the second one, and the fifth, which still has a case and must stay.
 local tureen = require "tureen"
 local force = require "tureen.force"
 local optimistic = require "tureen.optimistic"
@@ -14,7 +14,7 @@ local function show(title, list)
   print(("%-8s %d rows: %s"):format(title, #names, table.concat(names, ", ")))
 end
 
---- What a person would be told: a title by the kind of the failure, and the server's reason.
+--- Prints the message for the user: a title for the kind of failure, and the server's reason.
 local function alert(_, err, contact)
   local failure = optimistic.describe(err)
   print(("alert    %s: %s (%s)"):format(contact.Name, failure.title, failure.reason))

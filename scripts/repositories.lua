@@ -1,12 +1,12 @@
--- The repositories of an organisation, page by page: read from the server, kept in a soup, readable without a network.
+-- The repositories of an organisation, page by page: fetched from the server, stored in a soup, readable offline.
 --
 --   tureen run scripts/repositories.lua [--org NAME] [n|r|q ...]
 --
--- Without --org it reads the organisation `orchard` of the sandbox's forge, which answers as GitHub does; with it, that
--- organisation at https://api.github.com ($GITHUB_TOKEN is used where it is set). On a terminal it asks: n is the next
--- page, r begins again, q ends. Elsewhere it does what the words on the command line say, and ends.
+-- Without --org it reads the organisation `orchard` of the sandbox's forge, which imitates GitHub; with it, that
+-- organisation at https://api.github.com, with $GITHUB_TOKEN if it is set. On a terminal it asks: n fetches the next
+-- page, r reloads, q quits. Otherwise it runs the commands on the command line and exits.
 --
--- Run it again with `tureen run --offline`: the list is there, as it was read last.
+-- Run it again with `tureen run --offline` to see the last list.
 local tureen = require "tureen"
 local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
 
@@ -14,7 +14,7 @@ local PAGE = 10 -- repositories on a page
 local SOUP = "repositories"
 local PLACEHOLDER = "(no picture)"
 
---- Reads the command line: the organisation, nil for the sandbox's, and the keys to press.
+--- Reads the command line: the organisation (nil for the sandbox's) and the commands.
 local function read_arguments()
   local org, keys, i = nil, {}, 1
   while arg and arg[i] do
@@ -30,14 +30,14 @@ local function read_arguments()
   return org, keys
 end
 
---- Waits for an answer; a failed call ends the script with its error.
+--- Waits for a result. If the call fails, the script ends with its error.
 local function wait_for(fn, ...)
   local value, err = tureen.await(fn, ...)
   if value == nil then error(err, 0) end
   return value
 end
 
---- The server, by its address and its secret.
+--- Returns the connection: the server's URL and the secret.
 local function connection(org)
   if org then
     return {
@@ -55,7 +55,7 @@ local function given(value) return value ~= nil and value ~= tureen.null end
 --- 1, "issue" -> "1 issue"
 local function counted(count, noun) return ("%d %s%s"):format(count, noun, count == 1 and "" or "s") end
 
---- What is said of a repository in the list; computed once, when it is stored.
+--- Computes the line for a repository once, when it is stored.
 mobilesync.registerTransform("repositories.line", function(item)
   item.line = table.concat({
     given(item.language) and item.language or "No Language", counted(item.forks_count, "fork"),
@@ -64,7 +64,7 @@ mobilesync.registerTransform("repositories.line", function(item)
   return item
 end)
 
---- Saves the sync, unless that was done before.
+--- Saves the sync if it does not exist yet.
 local function set_up(org, name)
   wait_for(smartstore.registerSoup, SOUP, {
     { path = "id", type = "string" }, { path = "ownerLogin", type = "string" },
@@ -73,7 +73,7 @@ local function set_up(org, name)
   if wait_for(mobilesync.hasSyncWithName, name) then return end
   wait_for(mobilesync.createSyncDown, {
     type = "rest", connection = "forge", url = "/orgs/{org}/repos", vars = { org = org },
-    -- In the order of the list, so that the next page belongs at its end.
+    -- The order of the list, so that the next page belongs at its end.
     params = { per_page = tostring(PAGE), sort = "updated", direction = "desc" },
     modificationDateField = "updated_at", paging = { style = "link" },
     incremental = { mode = "sorted", params = { sort = "updated", direction = "desc" } },
@@ -82,7 +82,7 @@ local function set_up(org, name)
   }, SOUP, { mergeMode = "OVERWRITE", maxPages = 1 }, name)
 end
 
---- The repositories in the soup, the last changed first.
+--- Returns the repositories in the soup, the last changed first.
 local function stored(org)
   local sql = ([[SELECT {repositories:_soup} FROM {repositories} WHERE lower({repositories:ownerLogin}) = lower('%s')
     ORDER BY {repositories:updated_at} DESC, {repositories:id}]]):format((org:gsub("'", "''")))
@@ -91,7 +91,7 @@ local function stored(org)
   return list
 end
 
---- The owner's picture: the name of its file, or what stands there without one.
+--- Returns the file name of the owner's picture, or a placeholder.
 local function picture(repository)
   local path = given(repository.owner.avatar_url) and tureen.asset.path(repository.owner.avatar_url)
   if not path then return PLACEHOLDER end
@@ -99,7 +99,7 @@ local function picture(repository)
   return ("(%s%s)"):format(hash, ending)
 end
 
---- Prints a part of the list; returns how many there are.
+--- Prints a part of the list and returns its length.
 local function show(org, from, to)
   local list = stored(org)
   for i = from, math.min(to, #list) do
@@ -109,7 +109,7 @@ local function show(org, from, to)
   return #list
 end
 
---- Runs the sync: the first page, or the next one. What goes wrong is said, and the list stays as it is.
+--- Fetches the first or the next page. Prints an error and leaves the list unchanged if that fails.
 local function load(fn, name)
   local state, err = tureen.await(fn, name)
   if state then return state end

@@ -1,25 +1,26 @@
-"""Tureen in a Python program: libtureen.so, through ctypes. One file, which needs the standard library alone.
+"""Tureen for Python programs: libtureen.so through ctypes. A single file that needs only the standard library.
 
     from tureen import Tureen
 
     with Tureen({"home": "/var/lib/kiosk"}) as t:
         t.run("com.salesforce.smartstore", "pgSoupExists", {"soupName": "people"})
 
-There are three ways to make a call. `run` waits for the answer, `call` is awaited in asyncio, and `exec` takes callbacks, which run
-inside `poll`. All three can be mixed on one host. Services, actions, arguments and answers: bridge-spec/actions. Events:
+There are three ways to make a call: `run` waits for the result, `call` is awaited in asyncio, and `exec` takes callbacks, which
+run inside `poll`. All three can be mixed on one host. Services, actions, arguments and results: bridge-spec/actions. Events:
 bridge-spec/events. Errors: bridge-spec/errors.json.
 
-Threads: every method may be called from any thread, also from several at once. Callbacks run inside `poll`, `run` and `close`, on the
-thread that called, and inside the event loop once `call` or `attach` has put the host there; never two of a host at once. A callback
-may call everything but `poll` and `run` of its own host. Only one thread can be in `poll`; `run` waits while another one polls.
+Threads: every method may be called from any thread, also concurrently. Callbacks run inside `poll`, `run` and `close` on the
+calling thread, and inside the event loop once `call` or `attach` has attached the host to it; never two callbacks of a host at
+once. A callback may call everything except `poll` and `run` of its own host. Only one thread can be in `poll`; `run` waits while
+another one polls.
 
-An exception that a callback raises goes to `on_exception`, or to sys.unraisablehook, and the other callbacks run all the same. One
-that ends the program, such as KeyboardInterrupt, is raised again by the method that ran the callback.
+An exception in a callback is passed to `on_exception` or sys.unraisablehook, and the other callbacks still run. An exception that
+ends the program, such as KeyboardInterrupt, is raised again by the method that ran the callback.
 
-A host does not survive fork(): open it in the child.
+A host does not survive fork(); open one in the child.
 
-The library is the file `library`, else the one that the environment variable TUREEN_LIBRARY names, else the one that the system
-finds as "tureen", else libtureen.so beside this file. Custom targets and resolvers are functions of Lua scripts; Python has none.
+The library is the file `library`, else the one in the environment variable TUREEN_LIBRARY, else the one that the system finds as
+"tureen", else libtureen.so next to this file. Custom targets and resolvers are available in Lua scripts, but not in Python.
 """
 
 from __future__ import annotations
@@ -41,30 +42,30 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 __all__ = ["OFFLINE", "ONLINE", "PAUSE", "RESUME", "Tureen", "TureenError"]
 
-# How the program stands, for Tureen.report.
+# The states for Tureen.report.
 OFFLINE, ONLINE, PAUSE, RESUME = range(4)
 
 _OK, _MISUSE, _CLOSED, _NO_MEMORY, _REFUSED, _SYSTEM = range(0, -6, -1)
 _RESULT, _ERROR, _PROGRESS = range(1, 4)
 
-# The longest sleep of a blocking call. A signal that comes right before the sleep does not end it, so Ctrl-C may take that long.
+# The longest sleep of a blocking call. A signal that arrives just before the sleep does not end it, so Ctrl-C may take that long.
 _SLEEP_MS = 1000
 
 _Callback = Callable[[Any], object]
 
 
 class TureenError(Exception):
-    """Why a call failed, or why a host cannot be opened."""
+    """The error of a call, or of opening a host."""
 
     def __init__(self, details: Mapping[str, Any]) -> None:
         super().__init__(details)
         self.details = dict(details)
-        """The whole error object. Some errors have more members, such as the `sync` of one that FAILED."""
+        """The complete error object. Some errors have more members, such as `sync`, the state of a FAILED sync."""
         self.domain: str = self.details.get("domain", "bridge")
         self.code: str = self.details.get("code", "internal")
         self.message: str = self.details.get("message", "")
         self.retryable: bool = self.details.get("retryable", False)
-        """Whether the same call, unchanged, may succeed later."""
+        """True if the same call, unchanged, may succeed later."""
 
     def __str__(self) -> str:
         return f"{self.domain}/{self.code}: {self.message}"
@@ -100,9 +101,10 @@ _SIGNATURES: Dict[str, Any] = {
 
 
 class _Library:
-    """The functions of a libtureen.so, and the two callbacks that it is given for everything.
+    """The functions of a libtureen.so, and the two callbacks that it calls for all answers and events.
 
-    C gets a number as `user` and not the id of a call: the answer may come, on another thread, before exec has returned the id.
+    C gets its own number as `user`, not the id of the call, because an answer may arrive on another thread before exec has
+    returned the id.
     """
 
     def __init__(self, path: str) -> None:
@@ -125,12 +127,12 @@ class _Library:
             call.host.guard(call.hear, kind, ctypes.string_at(text, length))
 
     def _hear_event(self, _t: int, _event: int, text: int, length: int, user: int) -> None:
-        listening = self.listeners.get(user)  # None: unlisten came while the event was told
+        listening = self.listeners.get(user)  # None: unlisten was called while the event was being delivered
         if listening is not None:
             listening.host.guard(listening.hear, ctypes.string_at(text, length))
 
     def take_text(self, text: ctypes.c_void_p) -> Optional[bytes]:
-        """A text that the library gave, which is freed."""
+        """Returns a text from the library, and frees the original."""
         if not text.value:
             return None
         taken = ctypes.string_at(text.value)
@@ -138,7 +140,7 @@ class _Library:
         return taken
 
     def check(self, status: int, refusal: Optional[bytes] = None, misuse: str = "") -> int:
-        """The status if it is not negative; else raises what it means."""
+        """Returns the status if it is not negative; otherwise raises the corresponding exception."""
         if status >= 0:
             return status
         if refusal is not None:
@@ -166,7 +168,7 @@ def _load(path: Optional[str]) -> _Library:
 
 
 class _Call:
-    """What to do with the answers of a call."""
+    """The callbacks of a call."""
 
     def __init__(
         self, host: _Host, on_result: Optional[_Callback], on_error: Optional[Callable[[TureenError], object]],
@@ -190,7 +192,7 @@ class _Call:
             error = TureenError(value)
             if self.on_error is not None:
                 self.on_error(error)
-            elif error.code not in ("closed", "cancelled"):  # these the program has caused itself
+            elif error.code not in ("closed", "cancelled"):  # the program has caused these itself
                 raise error
         else:
             callback = self.on_progress if kind == _PROGRESS else self.on_result
@@ -207,9 +209,9 @@ class _Listening:
 
 
 class _Host:
-    """A handle: who is in its functions, who polls, and the event loops that watch its descriptor.
+    """A handle, with the threads in its functions, the polling thread, and the event loops that watch its descriptor.
 
-    Calls and event loops refer to this and not to the Tureen, so that one that is forgotten closes.
+    Calls and event loops refer to this object and not to the Tureen, so that an unreferenced Tureen is closed.
     """
 
     def __init__(self, library: _Library, handle: int, on_exception: Optional[Callable[[Exception], object]]) -> None:
@@ -226,7 +228,7 @@ class _Host:
 
     @contextlib.contextmanager
     def use(self) -> Iterator[int]:
-        """The handle, which is not freed meanwhile."""
+        """Provides the handle, which is not freed while it is in use."""
         if self.process != os.getpid():
             raise _error("closed", "the host belongs to the parent process; open one after fork()")
         with self.changed:
@@ -249,18 +251,18 @@ class _Host:
     # Callbacks
 
     def guard(self, callback: Callable[..., object], *arguments: Any) -> None:
-        """Runs a callback and reports what it raises."""
+        """Runs a callback and reports its exception."""
         try:
             callback(*arguments)
         except Exception as error:
             if self.on_exception is None:
-                raise  # to ctypes, which gives it to sys.unraisablehook, or to an event loop
+                raise  # to ctypes, which passes it to sys.unraisablehook, or to an event loop
             self.on_exception(error)
         except BaseException as error:
             self.pending_exit = error
 
     def raise_exit(self) -> None:
-        """Raises what a callback has raised to end the program."""
+        """Raises the exception with which a callback ends the program."""
         error, self.pending_exit = self.pending_exit, None
         if error is not None:
             raise error
@@ -286,7 +288,7 @@ class _Host:
         return self.library.check(delivered)
 
     def claim(self) -> bool:
-        """Makes this thread the one that polls; False if there is one."""
+        """Makes this the polling thread. Returns False if there is one already."""
         with self.changed:
             if self.poller is not None:
                 return False
@@ -294,7 +296,7 @@ class _Host:
             return True
 
     def wait(self, outcome: List[Any]) -> None:
-        """Polls, or waits for the thread that does, until `outcome` is not empty: a callback fills it."""
+        """Polls, or waits for the polling thread, until a callback has filled `outcome`."""
         while not outcome:
             with self.changed:
                 self.changed.wait_for(lambda: outcome or self.poller is None)
@@ -325,14 +327,14 @@ class _Host:
             self.loops[loop] = descriptor
 
     def duplicate(self, handle: int) -> int:
-        """A descriptor for a loop to keep. The host closes its own, and may do so on another thread."""
+        """Returns a descriptor that a loop can keep, because another thread may close the host and its own descriptor."""
         own = self.library.check(self.functions["fd"](handle))
         descriptor = None
         try:
             descriptor = os.dup(own)
             return descriptor
         finally:
-            # If it is closed by now, the number may have been another file's.
+            # If the host has been closed in the meantime, the duplicated number may belong to another file.
             if self.functions["fd"](handle) != own:
                 if descriptor is not None:
                     os.close(descriptor)
@@ -347,7 +349,7 @@ class _Host:
         os.close(descriptor)
 
     def deliver(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Delivers what waits, on the thread of an event loop."""
+        """Delivers waiting messages on the thread of an event loop."""
         if not self.claim():
             return
         try:
@@ -361,7 +363,7 @@ class _Host:
         if self.handle is None:
             return
         if self.process != os.getpid():
-            self.handle = None  # the parent's; its threads are not here
+            self.handle = None  # it belongs to the parent, whose threads do not exist in this process
             return
         with contextlib.suppress(TureenError), self.use() as handle:  # another thread has closed it
             self.functions["close"](handle)
@@ -370,13 +372,13 @@ class _Host:
         self.raise_exit()
 
     def forget(self) -> None:
-        """Lets go of listeners and event loops, once the handle is freed and so no thread adds more."""
+        """Removes listeners and event loops after the handle was freed, when no thread can add more."""
         for own in self.listening.values():
             self.library.listeners.pop(own, None)
         self.listening.clear()
         for loop in list(self.loops):
             if loop.is_running() and loop is not _running_loop():
-                with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                with contextlib.suppress(RuntimeError):  # the loop has ended in the meantime
                     loop.call_soon_threadsafe(self.detach, loop)
                     continue
             self.detach(loop)
@@ -403,11 +405,11 @@ def _json(value: Optional[Mapping[str, Any]]) -> Optional[bytes]:
 
 def _number(value: int) -> int:
     number = operator.index(value)
-    return number if -(2**63) <= number < 2**63 else 0  # of no call or listener
+    return number if -(2**63) <= number < 2**63 else 0  # 0 is never the id of a call or listener
 
 
 class Tureen:
-    """A host: stores, syncs and the client of one org. Use it in `with` or `async with`, or call `close`."""
+    """A host: the stores, the syncs and the client of one org. Use it in `with` or `async with`, or call `close`."""
 
     _host: Optional[_Host] = None
 
@@ -415,13 +417,13 @@ class Tureen:
         self, options: Optional[Mapping[str, Any]] = None, library: Optional[str] = None, *,
         on_exception: Optional[Callable[[Exception], object]] = None,
     ) -> None:
-        """Opens a host. It reaches for no network and opens no store until a call needs that.
+        """Opens a host. It does not use the network or open a store until a call needs it.
 
         options       The settings of `tureen.configure`, and "signIn"; see tureen_open in tureen.h. None: the environment's.
         library       The path of libtureen.so.
-        on_exception  Gets what a callback raises, and the error of a call with callbacks but without `on_error`.
+        on_exception  Gets exceptions of callbacks, and the error of a call that has callbacks but no `on_error`.
 
-        Raises TureenError if the options or the configuration files are wrong, OSError if there is no library.
+        Raises TureenError if the options or the configuration files are invalid, OSError if the library is not found.
         """
         loaded = _load(os.fspath(library) if library is not None else os.environ.get("TUREEN_LIBRARY") or None)
         handle, error = _Handle(), ctypes.c_void_p()
@@ -467,12 +469,12 @@ class Tureen:
     ) -> int:
         """Makes a call and returns its id. The callbacks run inside `poll`, never inside this method. Never blocks.
 
-        on_result    Gets the result; of a sync its state, DONE or STOPPED.
-        on_error     Gets a TureenError. Each call ends once, with one of these two.
-        on_progress  Gets what has changed: the state of a running sync, the changes that an observer saw.
+        on_result    Gets the result; for a sync its final state, DONE or STOPPED.
+        on_error     Gets a TureenError. Every call ends with exactly one of these two.
+        on_progress  Gets updates: the state of a running sync, or the changes that an observer saw.
 
-        Without any callback, listeners of `uncaughtError` hear of a failure. Raises TureenError if the host is closed or too many
-        calls wait. An unknown action and wrong arguments are answers.
+        Without callbacks, a failure is reported to the listeners of `uncaughtError`. Raises TureenError if the host is closed or
+        too many calls are pending. Unknown actions and invalid arguments are reported to `on_error`.
         """
         host, error = self._open, ctypes.c_void_p()
         callbacks = [callback for callback in (on_result, on_error, on_progress) if callback is not None]
@@ -498,7 +500,7 @@ class Tureen:
     ) -> Any:
         """Makes a call and polls until it has ended. Returns its result.
 
-        The callbacks of other calls run meanwhile. Ctrl-C gives the call up. Raises TureenError if the call fails, RuntimeError
+        The callbacks of other calls run meanwhile. Ctrl-C cancels the call. Raises TureenError if the call fails, RuntimeError
         inside a callback of this host.
         """
         host = self._open
@@ -521,9 +523,9 @@ class Tureen:
     async def call(
         self, service: str, action: str, /, *, on_progress: Optional[_Callback] = None, **arguments: Any,
     ) -> Any:
-        """Makes a call and awaits its result, while the event loop goes on. Callbacks run on the loop's thread.
+        """Makes a call and awaits its result. Callbacks run on the loop's thread.
 
-        The host stays in the loop until it is closed. If the task is cancelled, the call is given up. Raises TureenError if the
+        The host stays attached to the loop until it is closed. Cancelling the task cancels the call. Raises TureenError if the
         call fails.
         """
         host, loop, thread = self._open, asyncio.get_running_loop(), threading.get_ident()
@@ -553,7 +555,7 @@ class Tureen:
                 self._give_up(call)
 
     def cancel(self, call: int) -> None:
-        """Gives up a call as far as that can be done. It is answered all the same. Ids of calls that have ended are fine."""
+        """Cancels a call if possible. The call still gets an answer. Does nothing if the call has ended."""
         with self._open.use() as handle:
             self._check("cancel", handle, _number(call))
 
@@ -564,39 +566,39 @@ class Tureen:
     # Messages
 
     def poll(self, timeout: Optional[float] = None) -> int:
-        """Runs the callbacks that wait, and returns how many messages were delivered.
+        """Runs the waiting callbacks and returns the number of delivered messages.
 
-        Sleeps for the first one `timeout` seconds at most; None: without end. Raises TureenError if the host is closed, also
-        meanwhile; RuntimeError inside a callback of this host and while another thread polls.
+        Waits for the first message for at most `timeout` seconds; None waits without limit. Raises TureenError if the host is
+        closed before or during the call; RuntimeError inside a callback of this host and while another thread polls.
         """
         timeout_ms = -1 if timeout is None else math.ceil(min(max(timeout, 0) * 1000, 2**31 - 1))
         host = self._open
         if not host.claim():
-            raise RuntimeError("poll stands inside a callback of its own host, or another thread polls")
+            raise RuntimeError("poll was called inside a callback of its own host, or another thread polls")
         return host.poll(timeout_ms)
 
     def pending(self) -> int:
-        """How many calls will still be answered. Observers (pgObserve) that are open count."""
+        """Returns the number of calls that are not finished, including open observers (pgObserve)."""
         with self._open.use() as handle:
             return self._check("pending", handle)
 
     def fileno(self) -> int:
-        """A descriptor that is readable while `poll` would deliver something, for select and its like. `close` closes it."""
+        """Returns a descriptor, for select, that is readable while `poll` has something to deliver. `close` closes it."""
         with self._open.use() as handle:
             return self._check("fd", handle)
 
     def attach(self, loop: Optional[asyncio.AbstractEventLoop] = None) -> None:
-        """Puts the host into an event loop, the running one by default. Call it on the loop's thread.
+        """Attaches the host to an event loop, by default the running one. Call it on the loop's thread.
 
-        `call` and `async with` do that by themselves. Alone it is for listeners and `exec`.
+        `call` and `async with` do this automatically. Call it yourself if you only use listeners and `exec`.
         """
         self._open.attach(loop or asyncio.get_running_loop())
 
     def on(self, event: str, listener: _Callback) -> int:
-        """Calls `listener(detail)` for each event of that name. Returns a number for `off`.
+        """Calls `listener(detail)` for every event of that name. Returns a number for `off`.
 
-        The events are sync, online, offline, pause, resume, salesforceSessionRefresh, sessionLost, sessionNeeded, userSwitched and
-        uncaughtError; ValueError for another name.
+        The events are sync, online, offline, pause, resume, salesforceSessionRefresh, sessionLost, sessionNeeded, userSwitched
+        and uncaughtError. Raises ValueError for any other name.
         """
         host, name = self._open, _text(event, "the event")
         if not callable(listener):
@@ -614,16 +616,16 @@ class Tureen:
         return number
 
     def off(self, listener: int) -> None:
-        """Ends that. Unknown numbers are fine."""
+        """Removes a listener. Unknown numbers are ignored."""
         host, number = self._open, _number(listener)
         with host.use() as handle:
             self._check("unlisten", handle, number)
         host.library.listeners.pop(host.listening.pop(number, 0), None)
 
-    # The program's own news
+    # Reports of the program
 
     def report(self, state: int) -> None:
-        """Tells the host what the program knows better: OFFLINE, ONLINE, PAUSE or RESUME. Never blocks."""
+        """Reports a state to the host: OFFLINE, ONLINE, PAUSE or RESUME. Never blocks."""
         number = operator.index(state)
         if not OFFLINE <= number <= RESUME:
             raise ValueError(f"there is no state {number}")
@@ -631,9 +633,9 @@ class Tureen:
             self._check("report", handle, number)
 
     def give_session(self, session: Mapping[str, Any]) -> bool:
-        """Answers a `sessionNeeded` event: {"accessToken", "instanceUrl"}, or {"error", "message"} if there is no session to give.
+        """Answers a `sessionNeeded` event: {"accessToken", "instanceUrl"}, or {"error", "message"} if there is no session.
 
-        Returns False if nothing waits for a session. Raises ValueError for another object; the host then goes on waiting.
+        Returns False if no request is waiting for a session. Raises ValueError for any other object; the host then keeps waiting.
         """
         with self._open.use() as handle:
             status = self._open.functions["give_session"](handle, _json(session))
@@ -643,22 +645,22 @@ class Tureen:
         return True
 
     def close(self) -> None:
-        """Closes the host. Running syncs stop, and each call that is open ends with the error bridge/closed before this returns.
+        """Closes the host. Running syncs stop, and every pending call ends with the error bridge/closed before this returns.
 
-        A second call does nothing. Inside a callback the `poll` around it then raises TureenError. In an event loop this blocks the
-        loop until the stores and connections are closed.
+        A second call does nothing. If it is called inside a callback, the surrounding `poll` raises TureenError. In an event loop
+        it blocks the loop until the stores and connections are closed.
         """
         if self._host is not None:
             self._host.close()
 
     @property
     def closed(self) -> bool:
-        """Whether the host is closed."""
+        """True if the host is closed."""
         return self._host is None or self._host.handle is None or self._host.is_closed
 
     @property
     def version(self) -> str:
-        """The library's version."""
+        """The version of the library."""
         version: bytes = self._open.functions["version"]()
         return version.decode()
 

@@ -1,13 +1,13 @@
--- Contacts that two people change at the same time: here, offline, and on the server. Changes of different fields
--- come together; where both changed the same field, a function decides, or the conflict is kept until a person does.
+-- Contacts that change offline and on the server at the same time. Changes of different fields are merged; if both
+-- sides changed the same field, a function decides, or the conflict is recorded until a person resolves it.
 --
---   tureen run scripts/two_way.lua          talks to the sandbox org that is started for it
+--   tureen run scripts/two_way.lua          uses a sandbox org that is started for it
 --
--- The soup is called twoWay; run it again and it goes on from what is stored. A conflict that is left keeps its entry
--- as it is here and dirty: nothing is lost on either side.
+-- The soup is named twoWay; run the script again and it continues with the stored records. An entry with an unresolved
+-- conflict keeps the local edit and stays dirty, so nothing is lost on either side.
 local tureen = require "tureen"
 local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
--- Changes on the server by another client: only the sandbox org inside `tureen run` lets a script make them.
+-- Changes records on the server as another client. Works only with the sandbox org embedded in `tureen run`.
 local sandbox = require "tureen.sandbox"
 
 local SOUP, DOWN, UP = "twoWay", "twoWayDown", "twoWayUp"
@@ -20,15 +20,15 @@ local function say(topic, text, ...)
   print(("%-9s %s"):format(topic, text:format(...)))
 end
 
---- Waits for an answer; a failed call ends the script with its error.
+--- Waits for a result. If the call fails, the script ends with its error.
 local function wait_for(fn, ...)
   local value, err = tureen.await(fn, ...)
   if value == nil then error(err, 0) end
   return value
 end
 
---- Decides what both sides changed. Titles are for the server to say; of a phone number both are kept. The rest is
---- left.
+--- Resolves fields that both sides changed: the server's title wins, both phone numbers are kept, all other conflicts
+--- stay open.
 mobilesync.registerResolver("contactResolver", function(conflict)
   local record = conflict.merged
   for _, field in ipairs(conflict.fields) do
@@ -43,18 +43,18 @@ mobilesync.registerResolver("contactResolver", function(conflict)
   return record
 end)
 
---- What no function decided is told while the sync runs.
+--- Reports the unresolved conflicts while the sync runs.
 tureen.document.addEventListener("syncConflict", function(event)
   local conflict = event.detail
   say("conflict", "%s: %s here, %s on the server, %s before (field %s)", conflict["local"].LastName,
     conflict["local"].Email, conflict.server.Email, conflict.base.Email, table.concat(conflict.fields, ", "))
 end)
 
---- Runs a sync that was saved under its name; the first time it is made.
+--- Runs a saved sync by its name. The first time it creates the sync.
 local function sync(name, create, ...)
   if not wait_for(mobilesync.hasSyncWithName, name) then wait_for(create, ...) end
   local state = wait_for(mobilesync.reSync, name)
-  say(state.type == "syncUp" and "up" or "down", "%d of %d: %d sent, %d brought together, %d in conflict",
+  say(state.type == "syncUp" and "up" or "down", "%d of %d: %d sent, %d merged, %d in conflict",
     math.max(state.succeeded, state.stored), state.totalSize, state.succeeded, state.merged, state.conflicting)
   return state
 end
@@ -69,7 +69,7 @@ local function sync_up()
   return sync(UP, mobilesync.createSyncUp, {}, SOUP, options, UP)
 end
 
---- Clean contacts, in the order of their ids.
+--- Returns clean contacts, sorted by id.
 local function contacts(count)
   local spec = smartstore.buildSmartQuerySpec(
     "SELECT {twoWay:_soup} FROM {twoWay} WHERE {twoWay:__local__} = 'false' ORDER BY {twoWay:Id}", count)
@@ -82,7 +82,7 @@ local function edit(contact, changes)
   wait_for(mobilesync.markUpdated, SOUP, contact, changes)
 end
 
---- A person looks at what is left, and decides: here the local address, with the server's other changes.
+--- Resolves the remaining conflict as a person would: with the local address and the server's other changes.
 local function decide()
   for _, conflict in ipairs(wait_for(mobilesync.getConflicts, { soupName = SOUP })) do
     local entry = wait_for(mobilesync.resolveConflict,
@@ -99,7 +99,7 @@ local function main()
   sync_down()
 
   local first, second, third, fourth = table.unpack(contacts(4))
-  local run = os.time()
+  local run = os.time() * 1000 + math.random(0, 999) -- different in every run, even within one second
   edit(first, { Phone = "100-" .. run })
   edit(second, { Title = "Doctor " .. run })
   edit(third, { Phone = "300-" .. run })

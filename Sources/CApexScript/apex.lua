@@ -1,14 +1,15 @@
--- Runs a file of Apex REST code, in a state of its own: once to learn its routes, and once for each request. The program
--- answers these actions of the service `tureen.apex`:
---   begin   {}                              {name, source}, and for a request {route, method, path, request}
---   routes  {routes = {{method, path}}}     after the file has run without a request
---   answer  {status, body | bytes, headers} what the handler has returned; an error says what is wrong with it
---   query {soql}, create {type, fields}, update {type, id, fields}, delete {type, id}   the records of the org
+-- Runs a file of Apex REST code in its own Lua state: once to collect its routes, then once for
+-- each request. The program answers these actions of the service `tureen.apex`:
+--   begin   {}                              -> {name, source}; for a request also {route, method, path, request}
+--   routes  {routes = {{method, path}}}     after a run without a request
+--   answer  {status, body | bytes, headers} the handler's result; an error describes what is wrong with it
+--   query {soql}, create {type, fields}, update {type, id, fields}, delete {type, id}
+--                                           access to the org's records
 local tureen = require "tureen"
 
 local METHODS = { get = "GET", post = "POST", put = "PUT", patch = "PATCH", delete = "DELETE" }
 
---- Sends an action and waits for its result. A failure is raised.
+--- Sends an action and waits for its result; raises an error if it fails.
 local function call(action, arguments, caller)
   local is_done, value, err
   tureen.exec(function(result) is_done, value = true, result end, function(failure) is_done, err = true, failure end,
@@ -18,19 +19,20 @@ local function call(action, arguments, caller)
   return value
 end
 
---- Raises unless argument `position` of `caller` has the type; the error names the file's line.
+--- Raises an error unless argument `position` of `caller` has the expected type; the error refers
+--- to the file's line.
 local function check(caller, position, name, value, expected)
   if type(value) == expected then return end
   error(("%s: argument %d '%s' must be a %s, got %s"):format(caller, position, name, expected, type(value)), 3)
 end
 
--- What is not UTF-8 travels as text all the same: each byte is the character of its number.
+-- Bytes above 0x7f are carried as the characters U+0080 to U+00FF, so that any body is valid UTF-8.
 local text_of, byte_of = {}, {}
 for byte = 0x80, 0xff do
   text_of[string.char(byte)], byte_of[utf8.char(byte)] = utf8.char(byte), string.char(byte)
 end
 
--- The file's own functions
+-- The library of the file
 
 local apex = {}
 local routes, has_loaded = {}, false
@@ -52,7 +54,8 @@ end
 
 for name, method in pairs(METHODS) do
   local caller = "apex." .. name
-  --- Has `handler(request, org)` answer this method of a path; a segment with a colon takes any text.
+  --- Registers `handler(request, org)` for this method of a path; a segment with a colon matches
+  --- any text.
   apex[name] = function(path, handler)
     check_path(caller, path)
     check(caller, 2, "handler", handler, "function")
@@ -66,7 +69,8 @@ for name, method in pairs(METHODS) do
   end
 end
 
---- Ends the request with an error: nothing that it wrote is kept, and the client gets the status, the code and the message.
+--- Ends the request with an error: its changes are undone, and the client gets the status, code and
+--- message.
 function apex.error(status, code, message)
   if math.type(status) ~= "integer" or status < 400 or status > 599 then
     error("apex.error: argument 1 'status' must be an integer from 400 to 599", 2)
@@ -82,23 +86,23 @@ end
 
 local quoted = { ["\\"] = "\\\\", ["'"] = "\\'", ["\n"] = "\\n", ["\r"] = "\\r" }
 
---- A text as a literal of SOQL, with its quotes.
+--- Returns a text as a SOQL literal with quotes.
 function apex.quote(text)
   check("apex.quote", 1, "text", text, "string")
   return "'" .. text:gsub("[\\'\n\r]", quoted) .. "'"
 end
 
--- What a handler is given
+-- Arguments of a handler
 
 local org = {}
 
---- The records of a statement; of SELECT COUNT() their number.
+--- Returns the records of a SOQL statement; for SELECT COUNT() their number.
 function org.query(soql)
   check("org.query", 1, "soql", soql, "string")
   return call("query", { soql = soql }, "org.query")
 end
 
---- Creates a record; its id.
+--- Creates a record and returns its id.
 function org.create(object, fields)
   check("org.create", 1, "type", object, "string")
   check("org.create", 2, "fields", fields, "table")
@@ -121,16 +125,17 @@ end
 local Request = {}
 Request.__index = Request
 
---- The body as JSON. A body that is not JSON ends the request with 400 JSON_PARSER_ERROR.
+--- Returns the body as JSON. If it is not valid JSON, the request ends with 400 JSON_PARSER_ERROR.
 function Request:json()
   local value, problem = tureen.json.decode(self.body)
   if value == nil then apex.error(400, "JSON_PARSER_ERROR", tostring(problem)) end
   return value
 end
 
--- Answers
+-- Responses
 
---- What a handler returned, as the action `answer` takes it: `status, body, headers`, or `body, headers` for 200.
+--- Converts a handler's results to the action `answer`: `status, body, headers`, or `body, headers`
+--- for 200.
 local function answer_of(label, ...)
   local count = select("#", ...)
   local status, body, headers = ...
@@ -163,7 +168,7 @@ local function answer_of(label, ...)
   return answer
 end
 
--- The file, and the handler of a request
+-- Load the file, then run the handler of the request
 
 local begun = call("begin", {}, "apex")
 local chunk, problem = load(begun.source, begun.name, "t")

@@ -1,4 +1,4 @@
-/* Base64 (RFC 4648, with padding) of Lua strings: how values that are no text cross the bridge. */
+/* Base64 (RFC 4648, with padding) of Lua strings, for binary values that cross the bridge. */
 #include "tureen_bridge_internal.h"
 #include "tureen_limits.h"
 
@@ -34,7 +34,7 @@ static int digit_value(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* from_base64(text) -> bytes; raises for anything else.                                                 [-1, +1, e] */
+/* from_base64(text) -> bytes; raises if the text is not valid Base64.                                   [-1, +1, e] */
 int tureen_from_base64(lua_State *L) {
   size_t length;
   const char *p = luaL_checklstring(L, 1, &length);
@@ -49,7 +49,7 @@ int tureen_from_base64(lua_State *L) {
     int value = digit_value(p[i]);
     if (value < 0) return luaL_argerror(L, 1, "no base64");
     bits = bits << 6 | (unsigned)value;
-    /* Of each four digits the first completes no byte. */
+    /* The first of each four digits does not complete a byte. */
     if (i % 4 != 0) *out++ = (char)(bits >> (6 - i % 4 * 2));
   }
   luaL_pushresultsize(&buffer, count);

@@ -1,8 +1,8 @@
-/* Breaking off Lua code from another thread, for programs that own their process: what Ctrl-C does to a loop without an end.
+/* Interrupts Lua code from another thread, for programs that own their process: Ctrl-C ends an endless loop.
  *
  * A hook slows every script down, so there is none until a break is requested. Only the state's own thread can set one, and only
- * a signal reaches that thread in the middle of a loop. The hook goes into the coroutine that runs just then, which
- * `tureen_break_note` says. Coroutines that C modules resume are not known. */
+ * a signal reaches that thread in the middle of a loop. The hook is set in the running coroutine, which `tureen_break_note`
+ * records. Coroutines that C modules resume are not known. */
 #include "tureen_break.h"
 
 #include <pthread.h>
@@ -12,28 +12,28 @@
 #include <string.h>
 #include <time.h>
 
-/* Milliseconds Lua code may go on after a request, or after it was last at the host: an orderly end needs them. */
+/* Milliseconds that Lua code may run after a request, or after it last returned to the host, so that it can end in order. */
 #define GRACE 500
 
-/* The signal: nothing happens to a process that gets it by mistake. */
+/* The signal. Its default action is to be ignored, so a stray one is harmless. */
 #define SIGNAL SIGURG
 
-/* One state of the process. All but the atomic ones belong to its thread, its signal handler included. */
+/* The watched state of the process. Only its thread, including its signal handler, uses the members that are not atomic. */
 static struct {
   atomic_int is_watched;
   pthread_t thread;
   lua_State *state;
   const void *identity; /* of `state` */
   lua_Hook hook;
-  _Atomic(lua_State *) running; /* the state or a coroutine of it; NULL before and after; `thread` is set while it is not */
-  atomic_int wants_end; /* set by any thread, looked at where the signal arrives */
+  _Atomic(lua_State *) running; /* the state or a coroutine of it; NULL while no script runs; otherwise `thread` is set */
+  atomic_int wants_end; /* set by any thread, read by the signal handler */
   atomic_int is_asked;
   _Atomic int64_t since_ms;
-  atomic_int is_nudged;        /* a signal came, and neither the hook nor the host has been reached since */
-  _Atomic int64_t nudged_cpu_ms; /* processor time of the thread when the first such signal came */
-  _Atomic int64_t stuck_ms;      /* and what it has used since then, at the latest one */
+  atomic_int is_nudged;        /* a signal arrived; neither the hook nor the host has run since */
+  _Atomic int64_t nudged_cpu_ms; /* the thread's processor time at the first such signal */
+  _Atomic int64_t stuck_ms;      /* the processor time from then until the latest signal */
   int is_broken;
-  char *message; /* with the traceback of where it was broken off */
+  char *message; /* with the traceback of the interrupted code */
 } watched;
 
 static int64_t milliseconds(clockid_t clock) {
@@ -44,15 +44,15 @@ static int64_t milliseconds(clockid_t clock) {
 
 static int64_t now_ms(void) { return milliseconds(CLOCK_MONOTONIC); }
 
-/* Whether this thread is the one whose state is watched. Other threads may have states with hooks, for their limits. */
+/* Returns 1 on the thread of the watched state. Other threads may have states with hooks for their limits. */
 static int is_watched_here(void) {
   return atomic_load(&watched.running) != NULL && pthread_equal(pthread_self(), watched.thread);
 }
 
-/* Tells the coroutines of one state from those of another. */
+/* Returns a pointer that all coroutines of a state share. */
 static const void *identity(lua_State *L) { return lua_topointer(L, LUA_REGISTRYINDEX); }
 
-/* On the state's thread, anywhere in the middle of its work. Everything here may be done in a signal handler. */
+/* The signal handler, which runs at any point on the state's thread. Uses only async-signal-safe functions. */
 static void handle(int number) {
   (void)number;
   lua_State *L = atomic_load(&watched.running);
@@ -106,11 +106,16 @@ void tureen_break_ask(void) {
   tureen_break_nudge();
 }
 
+void tureen_break_ask_here(void) {
+  atomic_store(&watched.wants_end, 1);
+  handle(SIGNAL);
+}
+
 void tureen_break_nudge(void) {
   if (atomic_load(&watched.running) != NULL) pthread_kill(watched.thread, SIGNAL);
 }
 
-/* Whether this thread's state was asked to end. */
+/* Returns 1 if this thread's state was asked to end. */
 static int is_asked_here(void) {
   return atomic_load(&watched.is_asked) && is_watched_here();
 }
@@ -120,7 +125,7 @@ void tureen_break_came_back(void) {
   if (is_asked_here()) atomic_store(&watched.since_ms, now_ms());
 }
 
-/* Notes where the script is: its innermost line that is not in a module of ours, and the traceback.     [-0, +0, m] */
+/* Stores the script's position: its innermost line outside our modules, and the traceback.              [-0, +0, m] */
 static void note_place(lua_State *L) {
   lua_Debug frame;
   int level = 0, is_found = 0;

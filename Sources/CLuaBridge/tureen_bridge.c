@@ -1,4 +1,4 @@
-/* The life of a bridge: opened into a state, closed with it. */
+/* Opens the bridge of a state, and closes it with the state. */
 #include "tureen_bridge_internal.h"
 
 #include <errno.h>
@@ -14,12 +14,16 @@ static int bridge_gc(lua_State *L) {
   if (bridge->is_open) {
     bridge->is_open = 0;
     tureen_clock_close(bridge);
+    tureen_guest guest = bridge->guest;
+    bridge->guest.context = NULL;
+    if (guest.context != NULL) guest.closing(guest.context);
     bridge->host.release(bridge->host.context);
+    if (guest.context != NULL) guest.closed(guest.context);
   }
   return 0;
 }
 
-/* The state's bridge, pushed; or NULL and nothing pushed.                                            [-0, +0..1, -] */
+/* Pushes and returns the state's bridge; returns NULL and pushes nothing if there is none.           [-0, +0..1, -] */
 static tureen_bridge *push_bridge(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &registry_key) == LUA_TUSERDATA) return lua_touserdata(L, -1);
   lua_pop(L, 1);
@@ -78,7 +82,7 @@ int tureen_bridge_existing(struct lua_State *L) {
 
 int tureen_bridge_open(struct lua_State *L, const tureen_host *host) {
   open_request request = {host, 0};
-  lua_pushcfunction(L, open_protected); /* a C function without upvalues and a light userdata: nothing here allocates */
+  lua_pushcfunction(L, open_protected); /* a C function without upvalues and a light userdata need no memory */
   lua_pushlightuserdata(L, &request);
   if (tureen_bridge_existing(L)) {
     host->release(host->context);
@@ -98,6 +102,16 @@ tureen_bridge *tureen_bridge_of(lua_State *L) {
   tureen_bridge *bridge = push_bridge(L);
   if (bridge != NULL) lua_pop(L, 1); /* the registry keeps it */
   return bridge;
+}
+
+const tureen_host *tureen_bridge_host(struct lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_of(L);
+  return bridge != NULL && bridge->is_open ? &bridge->host : NULL;
+}
+
+tureen_guest *tureen_bridge_guest(struct lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_of(L);
+  return bridge != NULL && bridge->is_open ? &bridge->guest : NULL;
 }
 
 int tureen_bridge_failed(struct lua_State *L) {

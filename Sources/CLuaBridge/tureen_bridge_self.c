@@ -1,4 +1,4 @@
-/* What functions of the core need of their bridge. */
+/* Access to the bridge for functions of the core. */
 #include "tureen_bridge_internal.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ tureen_bridge *tureen_bridge_self(lua_State *L) {
   return bridge;
 }
 
-/* The text of a field, without metamethods; NULL when there is none. It stays alive as long as the table has it. [-0, +0, m] */
+/* Returns a string field without metamethods; NULL if there is none. Valid as long as the table has it.        [-0, +0, m] */
 static const char *text_field(lua_State *L, int index, const char *key) {
   lua_pushstring(L, key);
   const char *text = lua_rawget(L, index) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;

@@ -19,12 +19,12 @@ static long long now_ms(void) {
 }
 
 int tureen_clock_open(tureen_bridge *bridge) {
-  struct epoll_event news = {.events = EPOLLIN};
+  struct epoll_event readable = {.events = EPOLLIN};
   bridge->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   bridge->either = epoll_create1(EPOLL_CLOEXEC);
   if (bridge->alarm >= 0 && bridge->either >= 0 &&
-      epoll_ctl(bridge->either, EPOLL_CTL_ADD, bridge->host.wait_fd(bridge->host.context), &news) == 0 &&
-      epoll_ctl(bridge->either, EPOLL_CTL_ADD, bridge->alarm, &news) == 0)
+      epoll_ctl(bridge->either, EPOLL_CTL_ADD, bridge->host.wait_fd(bridge->host.context), &readable) == 0 &&
+      epoll_ctl(bridge->either, EPOLL_CTL_ADD, bridge->alarm, &readable) == 0)
     return 1;
   int reason = errno;
   tureen_clock_close(bridge);
@@ -38,7 +38,7 @@ void tureen_clock_close(tureen_bridge *bridge) {
   bridge->alarm = bridge->either = -1;
 }
 
-/* now() -> milliseconds of a clock that only goes forward                                               [-0, +1, -] */
+/* now() -> milliseconds of a monotonic clock                                                            [-0, +1, -] */
 int tureen_clock_now(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)now_ms());
   return 1;
@@ -51,7 +51,7 @@ int tureen_clock_alarm(lua_State *L) {
   memset(&when, 0, sizeof when);
   if (!lua_isnoneornil(L, 1)) {
     lua_Integer at = luaL_checkinteger(L, 1);
-    if (at < 1) at = 1; /* zero would switch it off */
+    if (at < 1) at = 1; /* zero would disarm the timer */
     when.it_value.tv_sec = (time_t)(at / 1000);
     when.it_value.tv_nsec = (long)(at % 1000) * 1000000;
   }
@@ -60,20 +60,20 @@ int tureen_clock_alarm(lua_State *L) {
   return 0;
 }
 
-/* wait(timeoutMs): until the descriptor is readable; below 0 waits without end. Raises at the script's time limit.
+/* wait(timeoutMs): waits until the descriptor is readable, without limit if negative. Raises at the script's time limit.
  *                                                                                                        [-1, +0, e] */
 int tureen_clock_wait(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   lua_Number timeout = luaL_checknumber(L, 1);
-  struct pollfd news[] = {{.fd = bridge->host.wait_fd(bridge->host.context), .events = POLLIN},
-                          {.fd = bridge->alarm, .events = POLLIN}};
+  struct pollfd descriptors[] = {{.fd = bridge->host.wait_fd(bridge->host.context), .events = POLLIN},
+                                 {.fd = bridge->alarm, .events = POLLIN}};
   long long limit = timeout < 0 ? -1 : timeout > 1e15 ? (long long)1e15 : (long long)timeout;
   int64_t script_left = tureen_meter_left_ms(L);
   if (script_left >= 0 && (limit < 0 || limit > script_left)) limit = script_left;
   long long end = limit < 0 ? 0 : now_ms() + limit;
   for (;;) {
     long long left = limit < 0 ? INT_MAX : end - now_ms();
-    int count = poll(news, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+    int count = poll(descriptors, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
     tureen_break_came_back();
     if (count > 0) return 0;
     if (count < 0 && errno != EINTR) return luaL_error(L, "poll: %s", strerror(errno));
@@ -84,7 +84,7 @@ int tureen_clock_wait(lua_State *L) {
   }
 }
 
-/* fd() -> the descriptor a program's own loop watches                                                   [-0, +1, e] */
+/* fd() -> the descriptor for a program's own event loop                                                 [-0, +1, e] */
 int tureen_clock_fd(lua_State *L) {
   lua_pushinteger(L, tureen_bridge_self(L)->either);
   return 1;

@@ -1,4 +1,4 @@
-/* The C functions the embedded Lua modules build on. Each has the bridge as upvalue 1, so that states stay apart. */
+/* The C functions for the embedded Lua modules. Each has its state's bridge as upvalue 1. */
 #include "tureen_bridge_internal.h"
 #include "tureen_hook.h"
 #include "tureen_limits.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Reads which store the arguments mean. Wrong types are left for the action's own check to name.        [-0, +0, e] */
+/* Reads the store from the arguments. Wrong types are ignored; the action's own check reports them.     [-0, +0, e] */
 static void read_store(lua_State *L, int arguments, tureen_request *request) {
   lua_pushliteral(L, "isGlobalStore");
   lua_rawget(L, arguments);
@@ -17,8 +17,8 @@ static void read_store(lua_State *L, int arguments, tureen_request *request) {
   lua_pop(L, 2); /* the table keeps the text alive */
 }
 
-/* call(service, action, arguments, caller, wants_records) -> id | nil, err. `caller` is what errors in the arguments name;
- * `wants_records`: entries of the answer are wanted as records.                                        [-5, +1..2, e] */
+/* call(service, action, arguments, caller, wants_records) -> id | nil, err. Errors in the arguments name `caller`;
+ * `wants_records`: the script wants the result's entries as lazy records.                              [-5, +1..2, e] */
 static int core_call(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_request request;
@@ -31,7 +31,7 @@ static int core_call(lua_State *L) {
   request.wants_records = lua_toboolean(L, 5);
   tureen_buffer *text = tureen_buffer_new(L);
   tureen_json_encode(L, 3, luaL_checkstring(L, 4), "args", text);
-  tureen_meter_work(L, text->length / 2); /* the host reads them, too */
+  tureen_meter_work(L, text->length / 2); /* the host parses the text as well */
   request.arguments = text->data;
   request.arguments_length = text->length;
   tureen_bytes_free(&bridge->refusal);
@@ -48,14 +48,14 @@ static int core_call(lua_State *L) {
   return 2;
 }
 
-/* waiting() -> how many messages wait now                                                               [-0, +1, e] */
+/* waiting() -> the number of waiting messages                                                           [-0, +1, e] */
 static int core_waiting(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   lua_pushinteger(L, bridge->host.waiting(bridge->host.context));
   return 1;
 }
 
-/* Decodes the answer that was taken; entries as records when the table at 1 has a true value under its call's id.
+/* Decodes the current message. Entries become records if the table at 1 has a true value for the id of the call.
  *                                                                                                    [-0, +0..1, m] */
 static int decode_current(lua_State *L, tureen_message *message, tureen_json_error *error) {
   int is_lazy = message->kind == TUREEN_RESULT && lua_rawgeti(L, 1, message->call) == LUA_TBOOLEAN;
@@ -71,8 +71,8 @@ static int decode_current(lua_State *L, tureen_message *message, tureen_json_err
   return 1;
 }
 
-/* A plug-in's call that was taken, behind its kind and id: its arguments, the plug-in's number, the action; nil for the
- * arguments and the action when it was given up.                                                        [-0, +3, e] */
+/* Pushes the arguments of a plug-in's call, the plug-in's number and the action; nil for the arguments and the action if the call
+ * was cancelled.                                                                                        [-0, +3, e] */
 static void push_call(lua_State *L, tureen_message *message) {
   tureen_json_error error;
   size_t head = message->action_length + 1;
@@ -85,8 +85,25 @@ static void push_call(lua_State *L, tureen_message *message) {
   tureen_bytes_free(&message->payload);
 }
 
-/* take(lazy) -> kind, id, payload | kind, id, arguments, plugin, action | nothing. `lazy`: ids of the calls whose entries are
- * wanted as records. A payload that is not JSON becomes an error of the call.                   [-1, +0, 3 or 5, e] */
+/* Offers the current message to the state's guest. Returns 1 if it was the guest's. */
+static int is_guests(tureen_bridge *bridge) {
+  if (bridge->guest.context == NULL) return 0;
+  tureen_message message = bridge->current;
+  bridge->current.payload = (tureen_bytes){NULL, 0};
+  if (bridge->guest.take(bridge->guest.context, &message)) return 1;
+  bridge->current.payload = message.payload;
+  return 0;
+}
+
+/* guest_calls() -> the number of pending calls of the state's guest                                     [-0, +1, e] */
+static int core_guest_calls(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  lua_pushinteger(L, bridge->guest.context == NULL ? 0 : bridge->guest.pending(bridge->guest.context));
+  return 1;
+}
+
+/* take(lazy) -> kind, id, payload | kind, id, arguments, plugin, action | nothing. `lazy`: the ids of calls whose entries become
+ * records. A payload that is not JSON becomes an error of the call.                             [-1, +0, 3 or 5, e] */
 static int core_take(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_message *message = &bridge->current;
@@ -94,6 +111,11 @@ static int core_take(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   tureen_bytes_free(&message->payload);
   if (!bridge->host.take(bridge->host.context, message)) return 0;
+  if (is_guests(bridge)) {
+    lua_pushinteger(L, TUREEN_GUESTS);
+    lua_pushinteger(L, 0);
+    return 2;
+  }
   tureen_json_error error = {"", 0};
   lua_pushinteger(L, message->kind);
   lua_pushinteger(L, message->call);
@@ -116,7 +138,7 @@ static int core_take(lua_State *L) {
   return 3;
 }
 
-/* cancel(id): asks the host to give the call up; it is still answered.                                  [-1, +0, e] */
+/* cancel(id): asks the host to cancel the call, which still gets an answer.                             [-1, +0, e] */
 static int core_cancel(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   bridge->host.cancel(bridge->host.context, luaL_checkinteger(L, 1));
@@ -140,7 +162,8 @@ static int core_configure(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   luaL_checktype(L, 1, LUA_TTABLE);
   if (tureen_meter_restricts(L))
-    return tureen_raise(L, "restricted", "tureen.configure is not available to a restricted script (--restricted)");
+    return tureen_raise(L, "restricted",
+                        "tureen.configure is not available to a restricted script (--restricted); no option allows it");
   tureen_buffer *text = tureen_buffer_new(L);
   tureen_json_encode(L, 1, "configure", "options", text);
   tureen_bytes_free(&bridge->refusal);
@@ -155,7 +178,7 @@ static int core_configure(lua_State *L) {
   return 2;
 }
 
-/* report(text, err?): a line for people about an unhandled error; the run counts as failed.          [-1..2, +0, e] */
+/* report(text, err?): prints an unhandled error on stderr, and marks the run as failed.              [-1..2, +0, e] */
 static int core_report(lua_State *L) {
   tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
   bridge->has_failed = 1;
@@ -166,7 +189,7 @@ static int core_report(lua_State *L) {
   return 0;
 }
 
-/* log(text): a line on stderr; says nothing about how the run went.                                     [-1, +0, e] */
+/* log(text): prints a line on stderr; does not mark the run as failed.                                  [-1, +0, e] */
 static int core_log(lua_State *L) {
   size_t length;
   const char *text = luaL_tolstring(L, 1, &length);
@@ -174,8 +197,8 @@ static int core_log(lua_State *L) {
   return 0;
 }
 
-/* leave(status) -> whether the program around the state is Lua's own, which `os.exit` ends. Where we run a script this does
- * not return: the run ends with the status.                                                             [-1, +1, v] */
+/* leave(status) -> true if the program is Lua, which `os.exit` ends. If our program runs the script, this does not
+ * return, and the run ends with the status.                                                           [-1, +1, v] */
 static int core_leave(lua_State *L) {
   tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
   lua_Integer status = luaL_checkinteger(L, 1);
@@ -189,13 +212,13 @@ static int core_leave(lua_State *L) {
   return 1;
 }
 
-/* where() -> "name:line" of the script's own code that led here; nil when there is none.                [-0, +1, e] */
+/* where() -> "name:line" of the innermost position in the script's own code; nil if there is none.      [-0, +1, e] */
 static int core_where(lua_State *L) {
   if (!tureen_push_position(L)) lua_pushnil(L);
   return 1;
 }
 
-/* on_main(f, ...) -> what f returns; f runs on the main state whichever coroutine asks.                 [-n, +m, e] */
+/* on_main(f, ...) -> the results of f, which runs on the main state, whatever the calling coroutine.    [-n, +m, e] */
 static int core_on_main(lua_State *L) {
   int count = lua_gettop(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
@@ -243,7 +266,7 @@ static int core_raise(lua_State *L) {
   return tureen_raise(L, luaL_checkstring(L, 1), "%s", luaL_checkstring(L, 2));
 }
 
-/* The type of an argument as error messages name it. */
+/* Returns the name of an argument's type for error messages. */
 static const char *type_name(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) return "nil";
   if (lua_islightuserdata(L, index) && lua_touserdata(L, index) == NULL) return "null";
@@ -303,13 +326,13 @@ static int core_decode(lua_State *L) {
   return 2;
 }
 
-/* is_record(value) -> whether it is a record of a lazy page                                             [-1, +1, e] */
+/* is_record(value) -> true for a lazy record                                                            [-1, +1, e] */
 static int core_is_record(lua_State *L) {
   lua_pushboolean(L, tureen_is_record(L, 1));
   return 1;
 }
 
-/* is_error(value) -> whether it is an error of the bridge                                               [-1, +1, e] */
+/* is_error(value) -> true for an error of the bridge                                                    [-1, +1, e] */
 static int core_is_error(lua_State *L) {
   int is_error = 0;
   if (lua_istable(L, 1) && lua_getmetatable(L, 1)) {
@@ -335,7 +358,7 @@ void tureen_core_push(lua_State *L) {
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
       {"place", core_place},         {"log", core_log},             {"leave", core_leave},
       {"where", core_where},         {"plug", tureen_plug},         {"unplug", tureen_unplug},
-      {"answer", tureen_answer_call},
+      {"answer", tureen_answer_call},  {"guest_calls", core_guest_calls},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};

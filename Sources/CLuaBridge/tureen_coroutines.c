@@ -1,12 +1,12 @@
-/* coroutine.create, resume, wrap and close for states with limits or that can be broken off: it is known which coroutine runs,
- * what a new one may leave uncounted is counted, and none goes on once a limit is reached. */
+/* coroutine.create, resume, wrap and close for states with limits or that can be interrupted: they record the running coroutine,
+ * count what a new one may leave uncounted, and do not resume any once a limit is reached. */
 #include "tureen_coroutines.h"
 
 #include "tureen_guards.h"
 #include "tureen_hook.h"
 
-/* Resumes a coroutine with the `count` values at the top: how many values it left there, or -1 with an error there.
- *                                                                                                       [-n, +m, v] */
+/* Resumes a coroutine with the `count` values at the top. Returns the number of its results at the top, or -1 with an
+ * error there.                                                                                        [-n, +m, v] */
 static int resume(lua_State *L, lua_State *coroutine, int count) {
   int results = 0;
   tureen_meter_check(L);
@@ -44,13 +44,13 @@ static int resumed(lua_State *L) {
   return count + 1;
 }
 
-/* What coroutine.wrap gives. Upvalue 1: the coroutine. */
+/* The function that coroutine.wrap returns. Upvalue 1: the coroutine. */
 static int wrapped(lua_State *L) {
   lua_State *coroutine = lua_tothread(L, lua_upvalueindex(1));
   int count = resume(L, coroutine, lua_gettop(L));
   if (count >= 0) return count;
   int status = lua_status(coroutine);
-  if (status != LUA_OK && status != LUA_YIELD) { /* it has failed, not been refused: what it left open is closed */
+  if (status != LUA_OK && status != LUA_YIELD) { /* it failed (a refusal differs): close its pending variables */
     lua_pushvalue(L, -1);
     lua_xmove(L, coroutine, 1);
     lua_resetthread(coroutine);
@@ -84,7 +84,7 @@ static int wrap(lua_State *L) {
   return 1;
 }
 
-/* coroutine.close would run the pending `__close` of a coroutine that a limit has ended, where no hook interrupts it. */
+/* coroutine.close, which must not run the pending `__close` of a coroutine that a limit has ended: no hook could interrupt it. */
 static int guarded_close(lua_State *L) {
   tureen_meter_check(L);
   return tureen_pass_on(L);

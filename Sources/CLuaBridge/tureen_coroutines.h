@@ -1,10 +1,10 @@
-/* Coroutines that are known while they run. Internal to this target. */
+/* Coroutines that are tracked while they run. Internal to this target. */
 #ifndef TUREEN_COROUTINES_H
 #define TUREEN_COROUTINES_H
 
 #include <lua5.4/lua.h>
 
-/* Puts create, resume, wrap and close in the coroutine library, which is at the top. Safe twice.        [-0, +0, e] */
+/* Replaces create, resume, wrap and close in the coroutine library at the top. May be called twice.     [-0, +0, e] */
 void tureen_coroutines_open(lua_State *L);
 
 #endif

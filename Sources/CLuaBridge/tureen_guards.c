@@ -1,4 +1,4 @@
-/* Guards: C functions that stand before the library's own, which is their upvalue 1. And the functions that catch errors. */
+/* Guards: C functions that run before a library function, which is their upvalue 1. Also the functions that catch errors. */
 #include "tureen_guards.h"
 
 static int passed_on(lua_State *L, int status, lua_KContext context) {
@@ -23,7 +23,7 @@ void tureen_guard(lua_State *L, const char *name, lua_CFunction function) {
   lua_setfield(L, -2, name);
 }
 
-/* Behind a protected call: its results, or false and the error. `refusals` is what the meter had counted before.
+/* Continues after a protected call: returns its results, or false and the error. `refusals` is the meter's count before it.
  *                                                                                                        [-0, +0, v] */
 static int protected_results(lua_State *L, int status, lua_KContext refusals, int below) {
   if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - below;
@@ -37,7 +37,7 @@ static int pcall_ended(lua_State *L, int status, lua_KContext refusals) {
   return protected_results(L, status, refusals, 0);
 }
 
-/* pcall. At 1: true, and then what the function returns. */
+/* pcall. At 1: true, followed by the function's results. */
 static int guarded_pcall(lua_State *L) {
   luaL_checkany(L, 1);
   lua_KContext refusals = (lua_KContext)tureen_meter_refusals(L);
@@ -46,8 +46,8 @@ static int guarded_pcall(lua_State *L) {
   return pcall_ended(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, refusals, pcall_ended), refusals);
 }
 
-/* A script's message handler, upvalue 1; it is left out once a limit is reached. Lua calls it from within the hook that raises,
- * where no hook interrupts it. Upvalue 2: the refusals before the call. */
+/* Calls the script's message handler, upvalue 1, unless a limit was reached: Lua calls it inside the raising hook, where no hook
+ * interrupts it. Upvalue 2: the refusals before the call. */
 static int message_handler(lua_State *L) {
   const tureen_meter *meter = tureen_meter_of(L);
   lua_settop(L, 1);
@@ -60,7 +60,7 @@ static int xpcall_ended(lua_State *L, int status, lua_KContext refusals) {
   return protected_results(L, status, refusals, 1);
 }
 
-/* xpcall. At 1: the handler, at 2: true, and then what the function returns. */
+/* xpcall. At 1: the handler, at 2: true, followed by the function's results. */
 static int guarded_xpcall(lua_State *L) {
   luaL_checktype(L, 2, LUA_TFUNCTION);
   int count = lua_gettop(L) - 2;

@@ -1,4 +1,4 @@
-/* The hook of every state that has one: counts for the limits, and breaks off code that was asked to end. */
+/* The hook of every state that has one: counts for the limits, and interrupts code that was asked to end. */
 #include "tureen_hook.h"
 
 #include "tureen_break.h"

@@ -4,10 +4,10 @@
 
 #include <lua5.4/lua.h>
 
-/* From here on this coroutine, or the state itself, runs.                                               [-0, +0, -] */
+/* Records that this coroutine, or the state itself, is running now.                                     [-0, +0, -] */
 void tureen_hook_note(lua_State *L);
 
-/* The hook.                                                                                             [-0, +0, v] */
+/* The hook of every state that has one.                                                                 [-0, +0, v] */
 void tureen_hook(lua_State *L, lua_Debug *record);
 
 #endif

@@ -18,14 +18,14 @@ static int read_array(tureen_decoder *d, int depth) {
   return more == 0;
 }
 
-/* True for the member of a page's cursor that is called `name`, quotes included; the key stands between `key` and d->p. */
+/* Returns 1 for the member `name` (with quotes) of a page's cursor. The key is between `key` and d->p. */
 static int is_member(tureen_decoder *d, const char *key, const char *name, int depth) {
   if (d->page == NULL || depth != 1 || d->is_lazy) return 0;
   size_t length = strlen(name);
   return (size_t)(d->p - key) == length && memcmp(key, name, length) == 0;
 }
 
-/* Moves behind the list `entryLengths` at d->p, which only this file needs. */
+/* Moves past the list `entryLengths` at d->p, which is not part of the result. */
 static int skip_lengths(tureen_decoder *d) {
   const char *close = memchr(d->p, ']', (size_t)(d->end - d->p));
   if (close == NULL) return tureen_decoder_fail(d, "the text ends inside a list");
@@ -72,7 +72,7 @@ static int read_object(tureen_decoder *d, int depth) {
   lua_createtable(d->L, 0, *hint);
   while (more > 0) {
     if (!read_member(d, depth)) return 0;
-    if (count < 64) count++; /* more are not made room for: what follows may be small */
+    if (count < 64) count++; /* never preallocate more: the remaining elements may be few */
     more = tureen_has_next(d, '}');
   }
   *hint = (unsigned short)count;
@@ -86,7 +86,7 @@ static int read_word(tureen_decoder *d, const char *word, size_t length) {
   return 1;
 }
 
-/* A value that holds others.                                                                         [-0, +0..1, m] */
+/* Reads a list or an object.                                                                         [-0, +0..1, m] */
 static int read_container(tureen_decoder *d, int depth) {
   if (depth >= TUREEN_JSON_DEPTH + d->around) return tureen_decoder_fail(d, "nested too deeply");
   if (!lua_checkstack(d->L, 12)) return tureen_decoder_fail(d, "no room for a value nested this deeply");
@@ -126,7 +126,7 @@ static int check_utf8(tureen_decoder *d) {
   return tureen_decoder_fail(d, "not valid UTF-8");
 }
 
-/* Pushes the value that is all of the text.                                                          [-0, +0..1, m] */
+/* Pushes the single value in the text.                                                               [-0, +0..1, m] */
 int tureen_decode_whole(tureen_decoder *d) {
   lua_State *L = d->L;
   luaL_checkstack(L, 12, NULL);

@@ -7,7 +7,7 @@
 #include "tureen_decoder.h"
 #include "tureen_limits.h"
 
-/* Where the encoder is: a chain of the tables it stands in, for cycles and for the path in an error. */
+/* The position of the encoder: a chain of the enclosing tables, to detect cycles and for paths in errors. */
 typedef struct frame {
   const struct frame *parent;
   const void *table;
@@ -45,7 +45,7 @@ static int is_name(const char *key, size_t length) {
   return 1;
 }
 
-/* Pushes the path to where the encoder stands.                                                          [-0, +1, e] */
+/* Pushes the path to the encoder's position.                                                            [-0, +1, e] */
 static void push_path(encoder *e, const frame *at, int depth) {
   if (at == NULL || at->parent == NULL) {
     lua_pushfstring(e->L, "%s: %s", e->caller, e->root);
@@ -63,7 +63,7 @@ static void push_path(encoder *e, const frame *at, int depth) {
   lua_concat(e->L, 2);
 }
 
-/* Raises: "<path> <reason>". `at` is the frame of the value itself.                                     [-0, +0, v] */
+/* Raises "<path> <reason>". `at` is the frame of the value itself.                                      [-0, +0, v] */
 static int fail(encoder *e, const frame *at, const char *reason) {
   luaL_checkstack(e->L, 40, NULL);
   push_path(e, at, 0);
@@ -79,7 +79,7 @@ static void put_integer(encoder *e, lua_Integer value) {
   put(e, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* The shortest of 15, 16 or 17 digits that reads back as the same number; always recognisable as no integer. */
+/* Writes the shortest of 15, 16 or 17 digits that reads back as the same number, always recognizable as a float. */
 static void put_float(encoder *e, const frame *at, double value) {
   char text[40];
   if (isnan(value)) fail(e, at, "is NaN, which JSON cannot hold");
@@ -130,7 +130,7 @@ static void put_string(encoder *e, const frame *at, const char *text, size_t len
 
 static void put_value(encoder *e, int index, const frame *parent, int depth);
 
-/* An object; the first key is known to be a string.                                                     [-0, +0, e] */
+/* Writes an object, whose first key is known to be a string.                                            [-0, +0, e] */
 static void put_object(encoder *e, int table, frame *at, int depth) {
   lua_State *L = e->L;
   int first = 1;
@@ -150,7 +150,7 @@ static void put_object(encoder *e, int table, frame *at, int depth) {
   put_byte(e, '}');
 }
 
-/* The length of a table without string keys that is a sequence; raises when it is not one.              [-0, +0, e] */
+/* Returns the length of a table without string keys; raises if it is not a sequence.                    [-0, +0, e] */
 static lua_Integer sequence_length(encoder *e, int table, const frame *at) {
   lua_State *L = e->L;
   lua_Integer count = 0, highest = 0;
@@ -165,7 +165,7 @@ static lua_Integer sequence_length(encoder *e, int table, const frame *at) {
     if (key > highest) highest = key;
     count++;
   }
-  if (highest != count) fail(e, at, "is an array with holes; tureen.null stands for nothing in an array");
+  if (highest != count) fail(e, at, "is an array with holes; use tureen.null for empty elements");
   return count;
 }
 

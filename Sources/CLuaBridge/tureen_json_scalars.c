@@ -1,4 +1,4 @@
-/* Strings and numbers of JSON text. */
+/* Decodes strings and numbers. */
 #define _GNU_SOURCE /* strtod_l */
 #include <locale.h>
 #include <pthread.h>
@@ -21,11 +21,11 @@ static int skip_digits(tureen_decoder *d) {
   return 1;
 }
 
-static locale_t plain_locale; /* with a point in numbers, whatever the program has set; lives as long as the process */
+static locale_t plain_locale; /* prints a point in numbers, whatever locale the program has set; never freed */
 
 static void make_plain_locale(void) { plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-/* Pushes the number that is no integer. One too large for a double is an infinity, as in most languages. [-0, +1, m] */
+/* Pushes a number that is not an integer. A number too large for a double becomes infinity, as in most languages. [-0, +1, m] */
 static void push_float(tureen_decoder *d, const char *from, size_t length) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   char room[64];
@@ -56,7 +56,7 @@ static int push_number(tureen_decoder *d, const char *from, int is_integer) {
     push_float(d, from, length);
     return 1;
   }
-  /* Lua's own conversion makes a float of an integer that 64 bits do not hold. It wants a final zero. */
+  /* Lua's conversion returns a float for an integer that does not fit into 64 bits. It needs a final zero. */
   lua_pushlstring(d->L, from, length);
   if (lua_stringtonumber(d->L, lua_tostring(d->L, -1)) == 0) {
     lua_pop(d->L, 1);
@@ -120,8 +120,8 @@ static char *put_code_point(char *out, unsigned long c) {
   return out;
 }
 
-/* Reads what follows "\u", up to and with the second half of a pair. Half of a pair alone stands for U+FFFD: entries stored by
- * earlier releases may hold one, and JSON's grammar allows it. Returns NULL when the digits are not. */
+/* Reads the digits after "\u", including the second half of a surrogate pair. A lone surrogate becomes U+FFFD: entries of early
+ * releases may contain one, and JSON's grammar allows it. Returns NULL if the digits are invalid. */
 static char *read_unicode(tureen_decoder *d, char *out) {
   int first = d->end - d->p >= 4 ? hex4(d->p) : -1;
   if (first < 0) return NULL;
@@ -133,7 +133,7 @@ static char *read_unicode(tureen_decoder *d, char *out) {
   return put_code_point(out, 0x10000 + ((unsigned long)(first - 0xD800) << 10) + (unsigned long)(second - 0xDC00));
 }
 
-/* Reads one escape, d->p behind the backslash. Returns where `out` went on to; NULL when it is not one. */
+/* Reads one escape; d->p is after the backslash. Returns the new end of `out`; NULL if the escape is invalid. */
 static char *read_escape(tureen_decoder *d, char *out) {
   static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
   if (d->p >= d->end) return NULL;
@@ -145,9 +145,9 @@ static char *read_escape(tureen_decoder *d, char *out) {
   return out;
 }
 
-/* Pushes a string that holds escapes; d->p at its first character, `close` at its closing quote.        [-0, +1, m] */
+/* Pushes a string with escapes. d->p is at its first character, `close` at its closing quote.           [-0, +1, m] */
 static int read_escaped(tureen_decoder *d, const char *close) {
-  luaL_Buffer buffer; /* an escape is never shorter than what it stands for */
+  luaL_Buffer buffer; /* an escape is never shorter than the bytes that it stands for */
   char *start = luaL_buffinitsize(d->L, &buffer, (size_t)(close - d->p)), *out = start;
   while (d->p < close) {
     const char *escape = memchr(d->p, '\\', (size_t)(close - d->p));

@@ -1,6 +1,6 @@
-/* What a script may use. Memory is counted by Lua's allocator; instructions by a hook that Lua calls every so many of them, by
- * the allocator and by library functions, whose work counts as instructions; time by the clock. Once a limit is reached every
- * coroutine that goes on raises at its next instruction, and nothing is allocated any more. */
+/* Enforces the limits of scripts. Memory is counted by Lua's allocator; instructions are counted by a hook that Lua calls at
+ * intervals, by the allocator and by library functions, whose work counts as instructions; time is measured by the clock. Once a
+ * limit is reached, every coroutine raises at its next instruction, and no memory is allocated. */
 #include "tureen_limits.h"
 
 #include <stdio.h>
@@ -8,23 +8,23 @@
 #include <string.h>
 #include <time.h>
 
-/* Instructions between two looks at the clock: about 10 us. A new coroutine counts as as many from the start, because what it
- * has left when it is dropped is never counted. */
+/* Instructions between two checks of the clock: about 10 us. A new coroutine is charged the same number at its start, because
+ * its uncounted rest is lost when it is dropped. */
 #define STEP 1000
 
-/* Bytes that are made or walked for one instruction. An instruction takes some 10 ns, in which memory is filled with as much. */
+/* The bytes written or walked that count as one instruction: memory is filled with so many in the 10 ns of an instruction. */
 #define BYTES_MADE 64
 #define BYTES_WALKED 16
 
-/* Processor time that a script has for each of its instructions, 50 times what they take, and from the start. What it does
- * beyond is work that nothing else counts: comparing long strings, compiling a chunk made to take long. */
+/* The processor time that a script has for each instruction, 50 times what they take, plus an initial amount. Any excess is work
+ * that is not counted otherwise, such as comparing long strings or compiling a malicious chunk. */
 #define NANOSECONDS_EACH 500
 #define NANOSECONDS_MORE 250000000
 
-/* Nanoseconds between two looks that are worth asking for the processor time, which takes a system call. */
+/* The minimum nanoseconds between two queries of the processor time, which need a system call. */
 #define SLOW (STEP * NANOSECONDS_EACH)
 
-/* Memory of restricted scripts without a limit of their own: one library function walks all of it within seconds. */
+/* The default memory limit of restricted scripts: a library function can walk so much within seconds. */
 #define RESTRICTED_BYTES (256u << 20)
 
 static int64_t nanoseconds(clockid_t clock) {
@@ -39,8 +39,8 @@ static void reach(tureen_meter *meter, int limit) {
   if (meter->reached == TUREEN_LIMIT_NONE) meter->reached = limit;
 }
 
-/* Lua asks, collects its garbage, and asks for the same once more: the second refusal in a row is final. So is the first one when
- * code goes on without that; its next instruction sees to it. */
+/* Refuses memory. Lua then collects garbage and repeats the request, so the second refusal in a row is final. The first one is
+ * final if the code continues without a repetition, which its next instruction detects. */
 static void *refuse(tureen_meter *meter, const void *old, size_t size) {
   if (meter->running != NULL) lua_sethook(meter->running, meter->hook, LUA_MASKCOUNT, 1);
   if (meter->refused_size == size && meter->refused == old) reach(meter, TUREEN_LIMIT_MEMORY);
@@ -50,7 +50,7 @@ static void *refuse(tureen_meter *meter, const void *old, size_t size) {
   return NULL;
 }
 
-/* Counts what a larger block costs to fill; 0 when the script may have none any more. */
+/* Counts the cost of filling a larger block. Returns 0 if the script may not have more memory. */
 static int may_grow(tureen_meter *meter, size_t more) {
   if (meter->cpu_mark_ns < 0) return 1; /* no script runs */
   meter->used_instructions += more / BYTES_MADE;
@@ -59,10 +59,10 @@ static int may_grow(tureen_meter *meter, size_t more) {
   return meter->reached == TUREEN_LIMIT_NONE;
 }
 
-/* Lua's allocator for states with limits. */
+/* The allocator of states with limits. */
 static void *allocate(void *context, void *old, size_t old_size, size_t size) {
   tureen_meter *meter = context;
-  if (old == NULL) old_size = 0; /* it tells the kind of value then */
+  if (old == NULL) old_size = 0; /* for a new block, Lua passes the kind of value here */
   if (size == 0) {
     free(old);
     meter->used_bytes -= old_size;
@@ -85,7 +85,7 @@ tureen_meter *tureen_meter_of(lua_State *L) {
   return lua_getallocf(L, &context) == allocate ? context : NULL;
 }
 
-/* Says in *text what was reached. */
+/* Writes a description of the reached limit to `text`. */
 static void describe(const tureen_meter *meter, char *text, size_t size) {
   const tureen_limits *limits = &meter->limits;
   switch (meter->reached) {
@@ -104,18 +104,18 @@ static void describe(const tureen_meter *meter, char *text, size_t size) {
   }
 }
 
-/* Raises for the limit that was reached, and sees to it that this goes on.                              [-0, +0, v] */
+/* Raises for the reached limit, and ensures that all later code raises, too.                            [-0, +0, v] */
 static int raise_limit(lua_State *L, tureen_meter *meter) {
   lua_sethook(L, meter->hook, LUA_MASKCOUNT, 1);
   lua_Debug frame;
   for (int level = 0; meter->where[0] == 0 && lua_getstack(L, level, &frame); level++)
     if (lua_getinfo(L, "Sl", &frame) && frame.currentline > 0)
       snprintf(meter->where, sizeof meter->where, "%s:%d: ", frame.short_src, frame.currentline);
-  lua_pushnil(L); /* a text would need memory, and `tureen_meter_message` has it */
+  lua_pushnil(L); /* a string would need memory; `tureen_meter_message` has the text */
   return lua_error(L);
 }
 
-/* Whether the script's thread has worked for longer than its instructions account for. */
+/* Returns 1 if the script's thread has used more processor time than its instructions account for. */
 static int is_overdrawn(const tureen_meter *meter) {
   if (meter->cpu_mark_ns < 0) return 0;
   int64_t used = meter->cpu_ns + nanoseconds(CLOCK_THREAD_CPUTIME_ID) - meter->cpu_mark_ns;
@@ -130,7 +130,7 @@ static void look_at_clocks(tureen_meter *meter) {
   if (meter->limits.instructions != 0 && since > SLOW && is_overdrawn(meter)) reach(meter, TUREEN_LIMIT_INSTRUCTIONS);
 }
 
-/* Looks at what was used; `instructions` more than before.                                              [-0, +0, v] */
+/* Adds `instructions`, and raises if a limit is reached.                                                [-0, +0, v] */
 static void count(lua_State *L, tureen_meter *meter, uint64_t instructions) {
   meter->used_instructions += instructions + meter->work;
   meter->work = 0;
@@ -140,7 +140,7 @@ static void count(lua_State *L, tureen_meter *meter, uint64_t instructions) {
   if (meter->reached != TUREEN_LIMIT_NONE) raise_limit(L, meter);
 }
 
-/* Instructions between two calls of the hook. */
+/* Returns the number of instructions between two calls of the hook. */
 static int step_of(const tureen_meter *meter) {
   uint64_t most = meter->limits.instructions;
   return most != 0 && most < STEP ? (int)most : STEP;
@@ -152,7 +152,7 @@ void tureen_meter_hook(lua_State *L) {
   if (meter->refused_size != 0 && meter->cpu_mark_ns >= 0) reach(meter, TUREEN_LIMIT_MEMORY);
   int instructions = lua_gethookcount(L);
   count(L, meter, (uint64_t)instructions);
-  /* A look at once was requested. */
+  /* An immediate check was requested. */
   if (instructions != step_of(meter)) lua_sethook(L, meter->hook, LUA_MASKCOUNT, step_of(meter));
 }
 
@@ -224,7 +224,7 @@ uint64_t tureen_meter_refusals(lua_State *L) {
 void tureen_meter_note_error(lua_State *L, uint64_t refusals) {
   tureen_meter *meter = tureen_meter_of(L);
   if (meter == NULL || meter->refusals == refusals || lua_type(L, -1) != LUA_TSTRING) return;
-  /* Lua's own words. Some of its functions give up at the first refusal. */
+  /* Lua's own message. Some of its functions fail at the first refusal. */
   if (strstr(lua_tostring(L, -1), "not enough memory") != NULL) reach(meter, TUREEN_LIMIT_MEMORY);
 }
 

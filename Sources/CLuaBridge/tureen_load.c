@@ -1,21 +1,21 @@
-/* Compiling for scripts with limits: in small pieces, between which the limits are looked at. The compiler walks some lists anew
- * for each of their elements, so that a chunk of a megabyte can take it minutes. */
+/* Compiles chunks for scripts with limits in small pieces, between which the limits are checked. The compiler walks
+ * some lists for each of their elements, so a chunk of a megabyte can take minutes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tureen_guards.h"
 
-/* Bytes that are compiled between two looks. */
+/* The bytes to compile between two checks. */
 #define PIECE 512
 
-/* Hands out a text piece by piece. */
+/* A text to read in pieces. */
 typedef struct pieces {
   const char *text;
   size_t length;
 } pieces;
 
-/* The next piece of a text, its bytes counted.                                                          [-0, +0, v] */
+/* Returns the next piece of a text, and counts its bytes.                                               [-0, +0, v] */
 static const char *next_piece(lua_State *L, pieces *rest, size_t *size) {
   *size = rest->length < PIECE ? rest->length : PIECE;
   const char *piece = rest->text;
@@ -33,7 +33,7 @@ int tureen_load_text(lua_State *L, const char *text, size_t length, const char *
   return lua_load(L, read_text, &rest, name, mode);
 }
 
-/* The text that a script's function gives, at `slot` while its pieces are handed out. */
+/* The text from a script's function, which is at `slot` while its pieces are read. */
 typedef struct calls {
   pieces rest;
   int function, slot;
@@ -53,12 +53,12 @@ static const char *read_function(lua_State *L, void *context, size_t *size) {
   return next_piece(L, &c->rest, size);
 }
 
-/* load(chunk, name, mode, env): `mode` is what upvalue 1 says, if it says anything. */
+/* load(chunk, name, mode, env). Upvalue 1 overrides `mode` if it is not nil. */
 static int limited_load(lua_State *L) {
   const char *mode = lua_isnil(L, lua_upvalueindex(1)) ? luaL_optstring(L, 3, "bt") : lua_tostring(L, lua_upvalueindex(1));
   int has_env = !lua_isnone(L, 4), status;
   uint64_t refusals = tureen_meter_refusals(L);
-  lua_settop(L, 5); /* the last one is for what a function gave */
+  lua_settop(L, 5); /* slot 5 holds the piece that a reader function returned */
   if (lua_isstring(L, 1)) {
     size_t length;
     const char *text = lua_tolstring(L, 1, &length);
@@ -88,7 +88,7 @@ void tureen_load_open(lua_State *L) {
   lua_setfield(L, -2, "load");
 }
 
-/* A file in pieces. */
+/* A file to read in pieces. */
 typedef struct file {
   FILE *stream;
   size_t waiting; /* bytes of `buffer` that were read ahead */
@@ -104,7 +104,8 @@ static const char *read_file(lua_State *L, void *context, size_t *size) {
   return next_piece(L, &piece, size);
 }
 
-/* Skips a byte order mark and a first line that begins with '#', whose end stays; the first byte of code is read ahead. */
+/* Skips a byte order mark, and a first line that begins with '#' except for its line break; reads the first byte of
+ * code ahead. */
 static void skip_start(file *f) {
   static const char mark[] = "\xEF\xBB\xBF";
   int byte = getc(f->stream);
@@ -116,7 +117,15 @@ static void skip_start(file *f) {
   f->waiting = 1;
 }
 
-/* Puts what went wrong with a file in the place of what is above it.                                     [-n, +1, m] */
+void tureen_load_skip_start(const char **text, size_t *length) {
+  size_t skipped = *length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  if (skipped < *length && (*text)[skipped] == '#')
+    while (skipped < *length && (*text)[skipped] != '\n') skipped++;
+  *text += skipped;
+  *length -= skipped;
+}
+
+/* Replaces the values above the file by an error message.                                                [-n, +1, m] */
 static int file_error(lua_State *L, const char *what, const char *path, int code) {
   lua_pushfstring(L, "cannot %s %s: %s", what, path, strerror(code));
   return LUA_ERRFILE;

@@ -1,4 +1,4 @@
-/* The Lua modules, embedded as text, a folder a service, and the names `require` finds them by. */
+/* The embedded Lua modules, with one folder per service, and their names for `require`. */
 #include "tureen_bridge_internal.h"
 
 #include <string.h>
@@ -215,7 +215,7 @@ static const struct {
     MODULE(force_collection), MODULE(optimistic), MODULE(react_force), MODULE(react_net),
 };
 
-/* What scripts may ask `require` for, and the module they get. */
+/* The public names for `require`, and their modules. */
 static const struct {
   const char *public_name, *name;
 } names[] = {
@@ -260,7 +260,7 @@ static const struct {
     {"react.force.util", "react_util"},
 };
 
-/* Pushes the chunk of a module, compiled.                                                               [-0, +1, e] */
+/* Pushes the compiled chunk of a module.                                                                [-0, +1, e] */
 static void load_source(lua_State *L, const char *name) {
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     if (strcmp(sources[i].name, name) != 0) continue;
@@ -285,7 +285,7 @@ void tureen_module_import(lua_State *L, int bridge, int core, const char *name) 
   lua_remove(L, loaded);
 }
 
-/* What package.preload holds. Upvalues: bridge, core, internal name.                                    [-n, +1, e] */
+/* The loader in package.preload. Upvalues: bridge, core, internal name.                                 [-n, +1, e] */
 static int preload(lua_State *L) {
   tureen_module_import(L, lua_upvalueindex(1), lua_upvalueindex(2), lua_tostring(L, lua_upvalueindex(3)));
   return 1;

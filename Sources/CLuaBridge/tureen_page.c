@@ -1,4 +1,4 @@
-/* Finds where the members of a page's records stand. */
+/* Finds the members of a page's records. */
 #include "tureen_page.h"
 #include "tureen_scan.h"
 
@@ -15,7 +15,7 @@ static int page_gc(lua_State *L) {
   return 0;
 }
 
-/* A new last member, nothing in it.                                                                     [-0, +0, m] */
+/* Appends an empty member.                                                                              [-0, +0, m] */
 static tureen_member *add_member(tureen_decoder *d, tureen_index *index) {
   if (index->count == index->capacity) {
     if (index->capacity > UINT32_MAX / 2) luaL_error(d->L, "not enough memory");
@@ -28,7 +28,7 @@ static tureen_member *add_member(tureen_decoder *d, tureen_index *index) {
   return &index->members[index->count++];
 }
 
-/* Moves behind the list or object at d->p; its inside is looked at when it is read. */
+/* Moves past the list or object at d->p without parsing it. */
 static int skip_container(tureen_decoder *d) {
   int depth = 0, is_escaped;
   for (; d->p < d->end; d->p++) {
@@ -49,7 +49,7 @@ static int skip_container(tureen_decoder *d) {
   return tureen_decoder_fail(d, "the text ends inside a value");
 }
 
-/* Moves behind the value at d->p, which is no string. */
+/* Moves past the value at d->p, which is not a string. */
 static int skip_value(tureen_decoder *d) {
   if (d->p >= d->end) return tureen_decoder_fail(d, "the text ends where a value should stand");
   if (*d->p == '{' || *d->p == '[') return skip_container(d);
@@ -63,7 +63,7 @@ static int fail_at(tureen_decoder *d, const char *p, const char *message) {
   return tureen_decoder_fail(d, message);
 }
 
-/* Moves from a string's opening quote at `p` behind its closing one. NULL after `tureen_decoder_fail`. */
+/* Moves from a string's opening quote at `p` past its closing one. Returns NULL after `tureen_decoder_fail`. */
 static const char *skip_text(tureen_decoder *d, const char *p, int *is_escaped) {
   const char *close = tureen_find_special(p + 1, d->end);
   if (close < d->end && *close == '"') { /* nearly always */
@@ -81,8 +81,8 @@ static const char *skip_gap(tureen_decoder *d, const char *p) {
   return d->p;
 }
 
-/* Notes one member of the object that d->p is in, and moves behind it. Where it stands is kept beside d->p until the end, in a
- * register: every field of every record that is read comes by here.                                      [-0, +0, m] */
+/* Adds the member at d->p to the index and moves past it. The position is in a local variable, and so in a register, until the
+ * end: this is the hot path of reading every record.                                                     [-0, +0, m] */
 static int index_member(tureen_decoder *d, tureen_index *index) {
   int is_escaped, is_value_escaped;
   const char *p = skip_gap(d, d->p);
@@ -127,7 +127,7 @@ tureen_index *tureen_page_index(tureen_decoder *d) {
   tureen_index *index = &page->indexes[page->next];
   page->next = (page->next + 1) % TUREEN_PAGE_INDEXES;
   uint32_t start = (uint32_t)(d->p - d->start);
-  index->start = 0; /* until all of it is there */
+  index->start = 0; /* unused until the index is complete */
   index->count = 0;
   if (!index_members(d, index)) return NULL;
   index->start = start;
@@ -155,7 +155,7 @@ static void push_object(tureen_decoder *d, const char *from, size_t length, int 
   tureen_page_push(d->L, d->page_index, d->record_mark, record);
 }
 
-/* Pushes the object at d->p as a record of d->page and moves behind it.                              [-0, +0..1, m] */
+/* Pushes the object at d->p as a record of d->page and moves past it.                                [-0, +0..1, m] */
 static int read_record(tureen_decoder *d) {
   const char *from = d->p;
   if (tureen_page_index(d) == NULL) return 0;
@@ -163,7 +163,7 @@ static int read_record(tureen_decoder *d) {
   return 1;
 }
 
-/* Reads the next of d->lengths. Returns 0 when there is none. */
+/* Reads the next number in d->lengths. Returns 0 if there is none. */
 static size_t next_length(tureen_decoder *d) {
   size_t length = 0;
   while (d->lengths < d->end && *d->lengths >= '0' && *d->lengths <= '9')
@@ -172,7 +172,7 @@ static size_t next_length(tureen_decoder *d) {
   return length;
 }
 
-/* Pushes an entry of so many bytes, which is looked into when it is read; one that is no object at once. [-0, +0..1, m] */
+/* Pushes an entry of `length` bytes as a record without parsing it; other values than objects are parsed. [-0, +0..1, m] */
 static int decode_entry(tureen_decoder *d, size_t length) {
   if (length > (size_t)(d->end - d->p)) return tureen_decoder_fail(d, "the text ends inside an entry");
   if (*d->p == '{') {
@@ -181,7 +181,7 @@ static int decode_entry(tureen_decoder *d, size_t length) {
     return 1;
   }
   const char *end = d->p + length;
-  return tureen_decode_value(d, 1) && (d->p == end || tureen_decoder_fail(d, "an entry is not as long as it should be"));
+  return tureen_decode_value(d, 1) && (d->p == end || tureen_decoder_fail(d, "an entry does not have its stated length"));
 }
 
 static int read_entries(tureen_decoder *d) {
@@ -192,7 +192,7 @@ static int read_entries(tureen_decoder *d) {
   lua_setmetatable(L, -2);
   size_t length;
   for (lua_Integer i = 1; (length = next_length(d)) > 0; i++) {
-    d->p++; /* the bracket, or the comma behind the entry before */
+    d->p++; /* the bracket, or the comma after the previous entry */
     if (!decode_entry(d, length)) return 0;
     lua_rawseti(L, -2, i);
     if (d->p >= d->end || (*d->p != ',' && *d->p != ']')) return tureen_decoder_fail(d, "expected ',' or ']'");
@@ -202,8 +202,8 @@ static int read_entries(tureen_decoder *d) {
   return 1;
 }
 
-/* The text behind the bracket of `entryLengths`, when the page ends with it; else NULL. The store puts it there for entries that
- * were not checked: they are stored text, which may be anything. */
+/* Returns the text after the bracket of `entryLengths` if the page ends with it; else NULL. The store adds it for entries that
+ * were not checked: they are stored text, which may contain anything. */
 static const char *find_lengths(const tureen_bytes *text) {
   static const char name[] = ",\"entryLengths\":[";
   const size_t length = sizeof name - 1;

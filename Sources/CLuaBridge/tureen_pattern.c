@@ -1,9 +1,9 @@
-/* Matching a compiled pattern, in steps that count. */
+/* Matches a compiled pattern in counted steps. */
 #include <string.h>
 
 #include "tureen_pattern.h"
 
-/* How deep a match may try: bounds the C stack at some 20 KB. */
+/* The maximum depth of a match, which limits the C stack to some 20 KB. */
 #define DEEPEST 200
 static int has(const tureen_item *item, const char *byte) {
   unsigned char b = (unsigned char)*byte;
@@ -12,7 +12,7 @@ static int has(const tureen_item *item, const char *byte) {
 
 static const char *match(tureen_matcher *m, const char *s, const tureen_item *item);
 
-/* A way that may have to be taken back. */
+/* Tries a match that may have to be undone. */
 static const char *try(tureen_matcher *m, const char *s, const tureen_item *item) {
   if (++m->depth > DEEPEST) luaL_error(m->L, "pattern too complex");
   const char *found = match(m, s, item);
@@ -62,7 +62,7 @@ static const char *match_close(tureen_matcher *m, const char *s, const tureen_it
   return found;
 }
 
-/* Behind what an earlier capture holds, once more; NULL when it is not there. */
+/* Returns the position after a repetition of an earlier capture; NULL if it does not match. */
 static const char *behind_capture(tureen_matcher *m, const char *s, int number) {
   if (number < 0 || number >= m->count || m->captures[number].length == TUREEN_CAPTURE_OPEN)
     luaL_error(m->L, "invalid capture index %%%d", number + 1);
@@ -73,7 +73,7 @@ static const char *behind_capture(tureen_matcher *m, const char *s, int number) 
   return memcmp(s, m->captures[number].start, (size_t)length) == 0 ? s + length : NULL;
 }
 
-/* Behind the byte that closes what begins at s; NULL when nothing does. */
+/* Returns the position after the byte that closes the balanced text at s; NULL if there is none. */
 static const char *behind_balance(tureen_matcher *m, const char *s, const tureen_item *item) {
   if (s == m->end || (unsigned char)*s != item->first) return NULL;
   ptrdiff_t open = 1;

@@ -1,4 +1,4 @@
-/* Patterns are compiled into items first: what may stand at a place is then one bit in a set of bytes. */
+/* Compiles patterns to items, in which the matching bytes are a bit set. */
 #include <ctype.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 static void add(uint64_t *bytes, unsigned char byte) { bytes[byte >> 6] |= (uint64_t)1 << (byte & 63); }
 
-/* Whether a byte is of the class a letter names; any other character stands for itself. */
+/* Returns 1 if a byte belongs to the class of a letter; other characters match themselves. */
 static int is_of_class(int byte, int name) {
   int is;
   switch (tolower(name)) {
@@ -20,7 +20,7 @@ static int is_of_class(int byte, int name) {
     case 'u': is = isupper(byte); break;
     case 'w': is = isalnum(byte); break;
     case 'x': is = isxdigit(byte); break;
-    case 'z': is = byte == 0; break; /* from Lua 5.1; its library still knows it */
+    case 'z': is = byte == 0; break; /* from Lua 5.1; Lua's library still accepts it */
     default: return byte == name;
   }
   return isupper(name) ? !is : is != 0;
@@ -31,11 +31,11 @@ static void add_class(uint64_t *bytes, unsigned char name) {
     if (is_of_class(byte, name)) add(bytes, (unsigned char)byte);
 }
 
-/* Reads the set that begins behind its bracket; gives where it ends.                                    [-0, +0, v] */
+/* Reads a set; p is after its bracket. Returns its end.                                                 [-0, +0, v] */
 static const char *read_set(lua_State *L, const char *p, const char *end, uint64_t *bytes) {
   int is_inverse = p < end && *p == '^';
   if (is_inverse) p++;
-  const char *close = p; /* a bracket that stands first is no end */
+  const char *close = p; /* a bracket in the first position does not end the set */
   do {
     if (close == end) luaL_error(L, "malformed pattern (missing ']')");
     if (*close++ == '%') {
@@ -58,7 +58,7 @@ static const char *read_set(lua_State *L, const char *p, const char *end, uint64
   return close + 1;
 }
 
-/* Reads what one byte may be; gives where that ends.                                                    [-0, +0, v] */
+/* Reads the description of one byte. Returns its end.                                                   [-0, +0, v] */
 static const char *read_bytes(lua_State *L, const char *p, const char *end, uint64_t *bytes) {
   if (*p == '[') return read_set(L, p + 1, end, bytes);
   if (*p == '.') memset(bytes, 0xFF, 4 * sizeof *bytes);
@@ -78,7 +78,7 @@ static const char *read_repetition(const char *p, const char *end, tureen_item *
   }
 }
 
-/* Reads what stands behind '%' and is no class; NULL when it is one.                                    [-0, +0, v] */
+/* Reads an item that begins with '%' and is not a class; returns NULL for a class.                      [-0, +0, v] */
 static const char *read_escape(lua_State *L, const char *p, const char *end, tureen_item *item) {
   if (p == end) luaL_error(L, "malformed pattern (ends with '%%')");
   if (isdigit((unsigned char)*p)) {
@@ -99,7 +99,7 @@ static const char *read_escape(lua_State *L, const char *p, const char *end, tur
   return read_set(L, p + 2, end, item->bytes);
 }
 
-/* Reads one item; gives where it ends.                                                                  [-0, +0, v] */
+/* Reads one item. Returns its end.                                                                      [-0, +0, v] */
 static const char *read_item(lua_State *L, const char *p, const char *end, tureen_item *item) {
   if (*p == '(') {
     int is_position = p + 1 < end && p[1] == ')';

@@ -1,4 +1,4 @@
-/* Functions of the core for plug-ins that a script adds. Each has the bridge as upvalue 1. */
+/* Functions of the core for plug-ins of scripts. Each has the bridge as upvalue 1. */
 #include "tureen_bridge_internal.h"
 #include "tureen_json.h"
 #include "tureen_limits.h"
@@ -27,14 +27,14 @@ int tureen_plug(lua_State *L) {
   return 2;
 }
 
-/* unplug(number) -> whether it was registered                                                           [-1, +1, e] */
+/* unplug(number) -> true if it was registered                                                           [-1, +1, e] */
 int tureen_unplug(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   lua_pushboolean(L, bridge->host.unregister_plugin(bridge->host.context, luaL_checkinteger(L, 1)));
   return 1;
 }
 
-/* answer(call, kind, value, caller) -> whether the call was still open. `caller` is what errors in the value name.
+/* answer(call, kind, value, caller) -> true if the call was still open. Errors in the value name `caller`.
  *                                                                                                       [-4, +1, e] */
 int tureen_answer_call(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
@@ -42,8 +42,8 @@ int tureen_answer_call(lua_State *L) {
   luaL_checkany(L, 3);
   tureen_buffer *text = tureen_buffer_new(L);
   tureen_json_encode(L, 3, luaL_checkstring(L, 4), "value", text);
-  tureen_meter_work(L, text->length / 2); /* the host reads them, too */
-  int32_t status = bridge->host.answer(bridge->host.context, call, (int32_t)kind, text->data, text->length);
+  tureen_meter_work(L, text->length / 2); /* the host parses the text as well */
+  int32_t status = bridge->host.answer(bridge->host.context, call, (int32_t)kind, text->data, text->length, 1);
   tureen_buffer_free(text);
   lua_pushboolean(L, status == 0);
   return 1;

@@ -1,4 +1,4 @@
-/* States that a person talks to: a kept function that answers texts, and a way to break off what runs. */
+/* States for a prompt: a kept function that answers texts, and a flag that interrupts the running code. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const char kept_key = 0, flag_key = 0; /* their addresses are the keys */
 
-/* Instructions between two looks at the flag: some microseconds. */
+/* Instructions between two checks of the flag: some microseconds. */
 enum { INSTRUCTIONS_PER_LOOK = 1000 };
 
 typedef struct request {
@@ -15,7 +15,7 @@ typedef struct request {
   size_t length;
 } request;
 
-/* The text at the top of the stack for Swift; without memory it is lost.                                [-0, +0, -] */
+/* Copies the text at the top of the stack for Swift; without memory it is lost.                         [-0, +0, -] */
 static void take_text(lua_State *L, tureen_bytes *out) {
   size_t length = 0;
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
@@ -24,13 +24,13 @@ static void take_text(lua_State *L, tureen_bytes *out) {
   if (out->length > 0) memcpy(out->data, text, length);
 }
 
-/* The message of an error as text.                                                                      [-1, +1, e] */
+/* Converts an error to its message.                                                                     [-1, +1, e] */
 static int describe(lua_State *L) {
   luaL_tolstring(L, 1, NULL);
   return 1;
 }
 
-/* Runs `function` with the request, protected; its one result, or the message, goes to *out.            [-0, +0, -] */
+/* Runs `function` with the request in a protected call; *out gets its result or the error message.      [-0, +0, -] */
 static int run(lua_State *L, lua_CFunction function, request *given, tureen_bytes *out) {
   out->data = NULL;
   out->length = 0;

@@ -1,5 +1,5 @@
-/* Records of a page, as scripts see them: userdata whose fields are parsed when they are read. Functions that make records have
- * the metatable of records as their first upvalue, which is faster than to look it up by name. */
+/* Lazy records: userdata whose fields are parsed when they are read. Functions that create records have the metatable of records
+ * as their first upvalue, which is faster than a look-up by name. */
 #include <string.h>
 
 #include "tureen_limits.h"
@@ -7,17 +7,17 @@
 
 #define METATABLE lua_upvalueindex(1)
 
-/* Members of a record from which on looking for one counts as work. */
+/* The number of members from which on searching a record counts as work. */
 #define MANY 64
 
-/* The record at `index`; NULL when something else is there. */
+/* Returns the record at `index`; NULL if it is another value. */
 static tureen_record *to_record(lua_State *L, int index) {
   tureen_record *r = lua_touserdata(L, index);
   if (r == NULL || lua_rawlen(L, index) != sizeof *r || r->mark != TUREEN_RECORD_MARK) return NULL;
   return r;
 }
 
-/* The record at `index`; raises when there is none, or when its page went first while the state was closing. */
+/* Returns the record at `index`; raises if it is another value, or if its page was freed first while the state closes. */
 static tureen_record *check_record(lua_State *L, int index) {
   tureen_record *r = to_record(L, index);
   if (r == NULL) luaL_typeerror(L, index, TUREEN_RECORD);
@@ -25,7 +25,7 @@ static tureen_record *check_record(lua_State *L, int index) {
   return r;
 }
 
-/* A decoder of `length` bytes of the record's page.                                                     [-0, +0, -] */
+/* Returns a decoder for `length` bytes of the record's page.                                            [-0, +0, -] */
 static tureen_decoder decoder_of(lua_State *L, const tureen_record *r, uint32_t start, uint32_t length,
                                  tureen_json_error *error) {
   const char *text = r->page->text.data;
@@ -43,7 +43,7 @@ static int ends_here(tureen_decoder *d) {
   return d->p == d->end || tureen_decoder_fail(d, "something follows the value");
 }
 
-/* Whether a record is UTF-8, at least: it may not have been checked before. d->p stands where it is not. */
+/* Returns 1 if the text of a record is UTF-8, which may not have been checked before. Otherwise d->p is at the invalid byte. */
 static int check_text(const tureen_record *r, tureen_decoder *d) {
   size_t valid = r->is_checked ? r->length : tureen_utf8_prefix(d->p, r->length);
   if (valid == r->length) return 1;
@@ -51,7 +51,7 @@ static int check_text(const tureen_record *r, tureen_decoder *d) {
   return tureen_decoder_fail(d, "not valid UTF-8");
 }
 
-/* The members of a record; NULL when it is no object.                                                   [-0, +0, m] */
+/* Returns the members of a record; NULL if its text is not an object.                                   [-0, +0, m] */
 static const tureen_index *index_record(lua_State *L, tureen_record *r, tureen_json_error *error) {
   const tureen_index *known = tureen_page_find(r->page, r->start);
   if (known != NULL) return known;
@@ -69,7 +69,7 @@ static const tureen_index *index_record(lua_State *L, tureen_record *r, tureen_j
   return index;
 }
 
-/* The same for those who need it to be one.                                                             [-0, +0, e] */
+/* Returns the members of a record; raises if its text is not an object.                                 [-0, +0, e] */
 static const tureen_index *want_index(lua_State *L, tureen_record *r) {
   tureen_json_error error = {"", 0};
   const tureen_index *index = index_record(L, r, &error);
@@ -77,8 +77,8 @@ static const tureen_index *want_index(lua_State *L, tureen_record *r) {
   return index;
 }
 
-/* Pushes a member's value: an object as a record, anything else as tureen.json.decode gives it. The record is at `self`,
- * the metatable of records at `metatable`.                                                              [-0, +1, e] */
+/* Pushes a member's value: an object as a record, other values like tureen.json.decode. The record is at `self`, the metatable of
+ * records at `metatable`.                                                                               [-0, +1, e] */
 static void push_value(lua_State *L, int self, int metatable, tureen_record *r, tureen_member m) {
   const char first = r->page->text.data[m.value];
   if (first == '{') {
@@ -111,7 +111,7 @@ static void push_key(lua_State *L, tureen_record *r, tureen_member m) {
   if (!tureen_decode_string(&d)) raise_broken(L, &error);
 }
 
-/* Whether a member's key, which holds escapes, stands for another.                                      [-0, +0, e] */
+/* Returns 1 if a member's key with escapes is equal to `key`.                                           [-0, +0, e] */
 static int is_escaped_key(lua_State *L, tureen_record *r, tureen_member m, const char *key, size_t length) {
   size_t own_length;
   push_key(L, r, m);
@@ -121,7 +121,7 @@ static int is_escaped_key(lua_State *L, tureen_record *r, tureen_member m, const
   return is_same;
 }
 
-/* The position of the last member of a record with a key, as in a table; -1 when there is none. It is found in *member.
+/* Returns the position of the last member with a key, as for a table, and sets *member; -1 if there is none.
  *                                                                                                       [-0, +0, e] */
 static int64_t find_member(lua_State *L, tureen_record *r, const tureen_index *index, const char *key, size_t length,
                            tureen_member *member) {
@@ -136,12 +136,12 @@ static int64_t find_member(lua_State *L, tureen_record *r, const tureen_index *i
     }
     *member = *m;
     if (is_escaped_key(L, r, *member, key, length)) return i;
-    index = want_index(L, r); /* it may have given way meanwhile */
+    index = want_index(L, r); /* the index may have been replaced meanwhile */
   }
   return -1;
 }
 
-/* record[key]: the field; else the method of that name; else nil. Upvalues: metatable, methods.         [-2, +1, e] */
+/* record[key]: the field, else the method of that name, else nil. Upvalues: metatable, methods.         [-2, +1, e] */
 static int record_index(lua_State *L) {
   tureen_record *r = check_record(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
@@ -155,17 +155,17 @@ static int record_index(lua_State *L) {
     return 1;
   }
   lua_settop(L, 2);
-  /* What is no object has its methods still: its text can be looked at. */
+  /* If the text is not an object, the methods still work, so that a script can inspect the text. */
   if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TNIL && index == NULL) raise_broken(L, &error);
   return 1;
 }
 
 static int record_newindex(lua_State *L) {
   check_record(L, 1);
-  return tureen_raise(L, "invalidArguments", "a lazy record cannot be changed; record:table() gives a table that can");
+  return tureen_raise(L, "invalidArguments", "a lazy record cannot be changed; record:table() returns a table that can");
 }
 
-/* record:table() -> the whole record as a table of its own                                              [-1, +1, e] */
+/* record:table() -> a new table with the whole record                                                   [-1, +1, e] */
 static int record_table(lua_State *L) {
   tureen_record *r = check_record(L, 1);
   tureen_json_error error = {"", 0};
@@ -195,7 +195,7 @@ static int record_equal(lua_State *L) {
   return 1;
 }
 
-/* The step of pairs(record). Upvalues: metatable, the record, how many members were passed.          [-2, +1..2, e] */
+/* The iterator of pairs(record). Upvalues: metatable, the record, the number of visited members.     [-2, +1..2, e] */
 static int next_member(lua_State *L) {
   tureen_record *r = check_record(L, lua_upvalueindex(2));
   lua_Integer passed = lua_tointeger(L, lua_upvalueindex(3));

@@ -1,4 +1,4 @@
-/* Errors that Swift gives instead of a result. */
+/* Errors from Swift. */
 #include "tureen_bridge_internal.h"
 #include "tureen_json.h"
 

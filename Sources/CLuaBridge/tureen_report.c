@@ -1,4 +1,4 @@
-/* Lines for people on stderr. */
+/* Writes lines to stderr. */
 #include "tureen_report.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "tureen_json.h"
 
-/* How many bytes the character at `p` has when a terminal would obey it and not show it; else 0. The text is valid UTF-8. */
+/* Returns the length of the character at `p` if it controls a terminal, else 0. The text must be valid UTF-8. */
 static size_t command_length(const unsigned char *p) {
   if (p[0] < 0x80) return (p[0] < 0x20 && p[0] != '\n' && p[0] != '\t') || p[0] == 0x7f;
   if (p[0] == 0xc2) return p[1] < 0xa0 ? 2 : 0;  /* U+0080 to U+009F */
@@ -32,7 +32,7 @@ void tureen_report_line(const char *text, size_t length) {
       print_escaped(p, command);
       p += command;
     }
-    if (p < end) print_escaped(p++, 1); /* no UTF-8 */
+    if (p < end) print_escaped(p++, 1); /* not UTF-8 */
   }
   putc('\n', stderr);
   fflush(stderr);

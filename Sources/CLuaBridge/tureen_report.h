@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Writes a line to stderr. Control characters, and what turns the direction of writing, are escaped. */
+/* Writes a line to stderr. Escapes control characters and marks that change the writing direction. */
 void tureen_report_line(const char *text, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
-/* The environment of scripts with limits: without what could go around them, and on demand without files, processes and
- * loaders. */
+/* The environment of scripts with limits: without functions that bypass them, and for restricted scripts without files, processes
+ * and loaders. */
 #include <lua5.4/lualib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "tureen_guards.h"
 #include "tureen_restrict.h"
 
-/* A finalizer runs where no hook can interrupt it. */
+/* setmetatable, which refuses finalizers, because no hook can interrupt them. */
 static int guarded_setmetatable(lua_State *L) {
   if (lua_istable(L, 2)) {
     lua_pushliteral(L, "__gc");
@@ -19,13 +19,13 @@ static int guarded_setmetatable(lua_State *L) {
   return tureen_pass_on(L);
 }
 
-/* For library functions that walk their first argument, if that is a text. */
+/* A guard for library functions that walk their first argument if it is a string. */
 static int guarded_walk(lua_State *L) {
   if (lua_type(L, 1) == LUA_TSTRING) tureen_meter_bytes(L, lua_rawlen(L, 1));
   return tureen_pass_on(L);
 }
 
-/* A position in a text of that length, counted from its end when it is below 0. */
+/* Returns a position in a string of that length; negative positions count from the end. */
 static lua_Integer position_of(lua_State *L, int argument, lua_Integer otherwise, lua_Integer length) {
   int is_integer;
   lua_Integer position = lua_tointegerx(L, argument, &is_integer);
@@ -34,8 +34,8 @@ static lua_Integer position_of(lua_State *L, int argument, lua_Integer otherwise
   return position < -length ? 0 : length + 1 + position;
 }
 
-/* For those that walk the bytes of a text from one position to another. Upvalue 2: the other, where it is not given; 0: the
- * same. */
+/* A guard for functions that walk the bytes of a string between two positions. Upvalue 2: the default of the second position; 0:
+ * the first one. */
 static int guarded_range(lua_State *L) {
   if (lua_type(L, 1) == LUA_TSTRING) {
     lua_Integer length = (lua_Integer)lua_rawlen(L, 1), first = position_of(L, 2, 1, length);
@@ -46,7 +46,7 @@ static int guarded_range(lua_State *L) {
   return tureen_pass_on(L);
 }
 
-/* utf8.offset walks as many characters as it is asked for. */
+/* A guard for utf8.offset, which walks as many characters as requested. */
 static int guarded_offset(lua_State *L) {
   lua_Integer count = lua_tointeger(L, 2);
   size_t length = lua_type(L, 1) == LUA_TSTRING ? lua_rawlen(L, 1) : 0;
@@ -55,7 +55,7 @@ static int guarded_offset(lua_State *L) {
   return tureen_pass_on(L);
 }
 
-/* collectgarbage walks all that there is, unless it is only asked for a number. */
+/* A guard for collectgarbage, which walks the whole memory unless it only returns a number. */
 static int guarded_collect(lua_State *L) {
   const tureen_meter *meter = tureen_meter_of(L);
   const char *what = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "collect";
@@ -69,7 +69,7 @@ static int missing(lua_State *L) {
   return luaL_error(L, "%s is not available to a script with limits", lua_tostring(L, lua_upvalueindex(1)));
 }
 
-/* require for tureen's own modules; `package` is not there. */
+/* require for Tureen's own modules; there is no `package`. */
 static int own_require(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   lua_settop(L, 1);
@@ -95,7 +95,7 @@ static void take_away(lua_State *L, const char *table, const char *name) {
   lua_pop(L, 1);
 }
 
-/* Hides a metatable that values made by the bridge share: with a `__gc` set there every one of them would get it. */
+/* Hides a metatable that values of the bridge share: a script could add `__gc` to all of them. */
 static void hide_metatable(lua_State *L, const char *name) {
   luaL_getmetatable(L, name);
   lua_pushboolean(L, 0);
@@ -125,7 +125,7 @@ void tureen_restrict_libraries(lua_State *L) {
   lua_pushnil(L);
   lua_setfield(L, -2, "dump");
   lua_pop(L, 1);
-  lua_newtable(L); /* `os` anew: what Lua may add to it some day stays out */
+  lua_newtable(L); /* a new `os`, so that functions of later Lua versions stay out */
   for (int i = 0; of_os[i] != NULL; i++) {
     lua_getfield(L, -2, LUA_OSLIBNAME);
     lua_getfield(L, -1, of_os[i]);
@@ -140,7 +140,7 @@ void tureen_restrict_libraries(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Puts a guard before a function that walks a range; `last` as guarded_range has it.                    [-0, +0, e] */
+/* Puts a guard before a function that walks a range; `last` is upvalue 2 of guarded_range.              [-0, +0, e] */
 static void guard_range(lua_State *L, const char *name, lua_Integer last) {
   lua_getfield(L, -1, name);
   lua_pushinteger(L, last);

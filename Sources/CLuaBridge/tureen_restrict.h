@@ -4,12 +4,12 @@
 
 #include <lua5.4/lua.h>
 
-/* Opens the standard libraries a restricted script has.                                                 [-0, +0, e] */
+/* Opens the standard libraries for restricted scripts.                                                  [-0, +0, e] */
 void tureen_restrict_libraries(lua_State *L);
-/* Replaces the library functions that go on for long where no hook interrupts them; before the bridge is opened, whose modules
- * use them, too.                                                                                        [-0, +0, e] */
+/* Replaces library functions that may run for long where hooks cannot interrupt them. Call it before the bridge is opened, whose
+ * modules use them, too.                                                                                [-0, +0, e] */
 void tureen_restrict_loops(lua_State *L);
-/* Takes away what could go around the limits; after the bridge was opened.                              [-0, +0, e] */
+/* Removes everything that could bypass the limits. Call it after the bridge was opened.                 [-0, +0, e] */
 void tureen_restrict_escapes(lua_State *L);
 
 #endif

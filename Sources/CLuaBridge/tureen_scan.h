@@ -1,4 +1,4 @@
-/* Steps over pieces of JSON text, inlined: they are the innermost loops of reading. Internal to this target. */
+/* Inline functions that skip parts of JSON text, the innermost loops of decoding. Internal to this target. */
 #ifndef TUREEN_SCAN_H
 #define TUREEN_SCAN_H
 
@@ -10,7 +10,7 @@
 
 #include "tureen_decoder.h"
 
-/* The first byte from `p` on that is a quote, a backslash or a control character; `end` when there is none. */
+/* Returns the first quote, backslash or control character at or after `p`; `end` if there is none. */
 static inline const char *tureen_find_special(const char *p, const char *end) {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1f);
@@ -28,7 +28,7 @@ static inline const char *tureen_find_special(const char *p, const char *end) {
     uint64_t word;
     memcpy(&word, p, 8);
     uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
-    /* Each term marks the bytes looked for; borrows only mark bytes behind the first true one. */
+    /* Each term marks the searched bytes. Borrows can only mark bytes after the first true one. */
     uint64_t marks = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((word - ones * 0x20) & ~word);
     if ((marks &= tops) != 0) return p + __builtin_ctzll(marks) / 8;
     p += 8;
@@ -38,7 +38,7 @@ static inline const char *tureen_find_special(const char *p, const char *end) {
   return p;
 }
 
-/* Moves from the opening quote of a string to its closing one; *is_escaped tells whether it holds a backslash. 0 after
+/* Moves from the opening quote of a string to its closing one; *is_escaped is 1 if it contains a backslash. Returns 0 after
  * `tureen_decoder_fail`. */
 static inline int tureen_skip_string(tureen_decoder *d, int *is_escaped) {
   const char *p = d->p + 1;
@@ -61,10 +61,10 @@ static inline int tureen_skip_string(tureen_decoder *d, int *is_escaped) {
   return 1;
 }
 
-/* Moves behind a number or a word, whatever it is: to the next comma, bracket or blank. */
+/* Moves past a number or a word: to the next comma, bracket or blank. */
 static inline void tureen_skip_scalar(tureen_decoder *d) {
   const char *p = d->p;
-  /* All that can follow lies below '-', apart from the brackets; what a scalar is made of, above. */
+  /* All bytes that can follow a scalar are below '-', except the brackets; those of scalars are above. */
   while (p < d->end && (*p > ',' ? *p != '}' && *p != ']' : *p == '+')) p++;
   d->p = p;
 }

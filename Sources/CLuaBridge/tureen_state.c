@@ -1,4 +1,4 @@
-/* Whole states, for programs that bring their own Lua: open, run a script, close. Every step is protected. */
+/* Complete states, for our own programs: open, run a script, close. Every step is protected. */
 #include <lua5.4/lualib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tureen_hook.h"
 #include "tureen_restrict.h"
 
-/* Copies the text at `index` for Swift; without memory the message is lost, the status is not.          [-0, +0, -] */
+/* Copies the text at `index` for Swift. Without memory only the message is lost.                        [-0, +0, -] */
 static void copy_text(lua_State *L, int index, tureen_bytes *out) {
   size_t length = 0;
   const char *text = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : "unknown error";
@@ -40,14 +40,14 @@ static int has_limits(const tureen_limits *limits) {
   return limits->memory_bytes != 0 || limits->instructions != 0 || limits->time_ms != 0 || limits->is_restricted;
 }
 
-/* Puts a text in the place of another. */
+/* Replaces a text by another. */
 static void replace_text(tureen_bytes *out, const char *text) {
   free(out->data);
   out->data = strdup(text);
   out->length = out->data == NULL ? 0 : strlen(text);
 }
 
-/* Notes which limit was reached, and where; 0 when none was. */
+/* Copies the description of the reached limit. Returns 0 if there is none. */
 static int copy_limit(lua_State *L, tureen_bytes *out) {
   char text[320];
   if (!tureen_meter_message(tureen_meter_of(L), text, sizeof text)) return 0;
@@ -72,17 +72,17 @@ struct lua_State *tureen_state_open(const tureen_host *host, const tureen_limits
 }
 
 typedef struct script {
-  const char *path; /* NULL: `text` */
-  const char *text;
+  const char *path; /* of a file; NULL for a text with a name */
+  const char *text; /* NULL: the file is read */
   size_t length;
-  const char *name;
+  const char *name; /* NULL: the path */
   int count;
   const char *const *arguments;
-  int status; /* as tureen_state_run_file returns it, unless an error is raised */
+  int status; /* the result of tureen_state_run_file, unless an error is raised */
 } script;
 
-/* The message of an error with where it came from; a tureen.Error as its text, with the traceback that it brings along: of where
- * it came up first.                                                                                     [-1, +1, e] */
+/* Converts an error to its message with a traceback; a tureen.Error to its text with its own traceback, which shows where it was
+ * first raised.                                                                                         [-1, +1, e] */
 static int describe(lua_State *L) {
   tureen_bridge_note_failure(L, tureen_bridge_of(L), 1);
   const char *message = luaL_tolstring(L, 1, NULL);
@@ -97,7 +97,7 @@ static int describe(lua_State *L) {
   return 1;
 }
 
-/* Makes the `arg` table.                                                                                [-0, +0, e] */
+/* Creates the `arg` table.                                                                              [-0, +0, e] */
 static void set_arg(lua_State *L, const script *s) {
   lua_createtable(L, s->count, 1);
   lua_pushstring(L, s->path != NULL ? s->path : s->name);
@@ -109,7 +109,7 @@ static void set_arg(lua_State *L, const script *s) {
   lua_setglobal(L, "arg");
 }
 
-/* Polls until nothing is pending; a false answer becomes the script's error.                            [-0, +0, e] */
+/* Polls until nothing is pending; a false result becomes the script's error.                            [-0, +0, e] */
 static void run_pending(lua_State *L) {
   if (!tureen_bridge_existing(L)) return;
   lua_getfield(L, -1, "run");
@@ -127,8 +127,8 @@ static int run_protected(lua_State *L) {
   lua_settop(L, 0);
   set_arg(L, s);
   const char *mode = tureen_meter_restricts(L) ? "t" : NULL;
-  int status = s->path != NULL ? tureen_load_file(L, s->path, mode)
-                               : tureen_load_text(L, s->text, s->length, s->name, mode);
+  const char *name = s->name != NULL ? s->name : lua_pushfstring(L, "@%s", s->path);
+  int status = s->text == NULL ? tureen_load_file(L, s->path, mode) : tureen_load_text(L, s->text, s->length, name, mode);
   if (status != LUA_OK) {
     s->status = 2;
     return 1; /* the message */
@@ -152,7 +152,7 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   bridge->exit_status = -1;
   bridge->failure[0] = 0;
   int had_failed = bridge->has_failed;
-  bridge->has_failed = 0; /* an earlier run's error is not this one's */
+  bridge->has_failed = 0; /* forget the error of an earlier run */
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, s);
@@ -186,6 +186,13 @@ int tureen_state_run_text(struct lua_State *L, const char *text, size_t length, 
   return run(L, &s, error);
 }
 
+int tureen_state_run_script(struct lua_State *L, const char *path, const char *text, size_t length, int count,
+                            const char *const *arguments, tureen_bytes *error) {
+  script s = {.path = path, .text = text, .length = length, .count = count, .arguments = arguments};
+  tureen_load_skip_start(&s.text, &s.length);
+  return run(L, &s, error);
+}
+
 int tureen_state_limit(struct lua_State *L) {
   const tureen_meter *meter = tureen_meter_of(L);
   return meter == NULL ? TUREEN_LIMIT_NONE : meter->reached;
@@ -201,7 +208,7 @@ const char *tureen_state_failure(struct lua_State *L) {
   return bridge == NULL ? "" : bridge->failure;
 }
 
-/* Coroutines of the state are known while they run.                                              [-0, +0, e] */
+/* Tracks the coroutines of the state while they run.                                             [-0, +0, e] */
 static int know_coroutines(lua_State *L) {
   lua_getglobal(L, LUA_COLIBNAME);
   tureen_coroutines_open(L);
@@ -210,7 +217,7 @@ static int know_coroutines(lua_State *L) {
 
 int tureen_break_watch(struct lua_State *L) {
   if (!tureen_break_claim() || !lua_checkstack(L, 2)) return 0;
-  if (tureen_meter_of(L) == NULL) { /* others have it from their opening */
+  if (tureen_meter_of(L) == NULL) { /* states with limits have it since they were opened */
     lua_pushcfunction(L, know_coroutines);
     if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
       lua_pop(L, 1);

@@ -1,11 +1,11 @@
-/* string.find, match, gmatch and gsub of scripts with limits: as Lua's own, but a match that takes long can be ended. */
+/* string.find, match, gmatch and gsub for scripts with limits: like Lua's, but a long match can be ended. */
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
 #include "tureen_guards.h"
 #include "tureen_pattern.h"
 
-/* Pushes capture `number`, from 0 on; 0 is the whole match where the pattern has none.                  [-0, +1, e] */
+/* Pushes capture `number`, starting with 0; 0 is the whole match if the pattern has no captures.        [-0, +1, e] */
 static void push_capture(tureen_matcher *m, int number, const char *start, const char *end) {
   if (number >= m->count) {
     if (number > 0) luaL_error(m->L, "invalid capture index %%%d", number + 1);
@@ -18,7 +18,7 @@ static void push_capture(tureen_matcher *m, int number, const char *start, const
   else lua_pushlstring(m->L, capture->start, (size_t)capture->length);
 }
 
-/* Pushes all captures and says how many; the whole match when there are none and `wants_whole`.         [-0, +n, e] */
+/* Pushes all captures and returns their number; the whole match if there are none and `wants_whole`.    [-0, +n, e] */
 static int push_captures(tureen_matcher *m, const char *start, const char *end, int wants_whole) {
   int count = m->count == 0 && wants_whole ? 1 : m->count;
   luaL_checkstack(m->L, count, "too many captures");
@@ -26,14 +26,14 @@ static int push_captures(tureen_matcher *m, const char *start, const char *end, 
   return count;
 }
 
-/* The offset a position means, counted from the end when it is below 0; the length and one more when it is beyond. */
+/* Returns the offset of a position; negative ones count from the end, and length + 1 if it is beyond the end. */
 static size_t offset_of(lua_Integer position, size_t length) {
   if (position > 0) return (lua_Unsigned)position - 1 > length ? length + 1 : (size_t)position - 1;
   if (position == 0 || position < -(lua_Integer)length) return 0;
   return length - (size_t)-position;
 }
 
-/* The subject at 1 and the pattern at 2, compiled; pushes the items.                                    [-0, +1, e] */
+/* Compiles the pattern at 2 for the subject at 1, and pushes its items.                                 [-0, +1, e] */
 static tureen_matcher begin(lua_State *L, int may_anchor, int *is_anchored) {
   size_t length, pattern_length;
   tureen_matcher m = {.L = L};
@@ -45,7 +45,7 @@ static tureen_matcher begin(lua_State *L, int may_anchor, int *is_anchored) {
   return m;
 }
 
-/* find without a pattern: looks for the bytes themselves.                                             [-0, +1..2, e] */
+/* Plain find: searches the bytes themselves.                                                          [-0, +1..2, e] */
 static int find_plain(lua_State *L, const char *subject, size_t length, size_t from) {
   size_t sought_length;
   const char *sought = lua_tolstring(L, 2, &sought_length);
@@ -91,7 +91,7 @@ static int find_or_match(lua_State *L, int is_find) {
 static int strings_find(lua_State *L) { return find_or_match(L, 1); }
 static int strings_match(lua_State *L) { return find_or_match(L, 0); }
 
-/* The step of gmatch. Upvalues: subject, pattern, items, where to go on, where the last match ended (from 0 on, -1: none). */
+/* The iterator of gmatch. Upvalues: subject, pattern, items, the next position, the end of the last match (from 0; -1: none). */
 static int next_match(lua_State *L) {
   size_t length;
   tureen_matcher m = {.L = L, .items = lua_touserdata(L, lua_upvalueindex(3))};
@@ -126,7 +126,7 @@ static int strings_gmatch(lua_State *L) {
   return 1;
 }
 
-/* Adds the replacement text, its %0 to %9 filled in.                                                    [-0, +0, e] */
+/* Adds the replacement text with %0 to %9 replaced.                                                     [-0, +0, e] */
 static void add_text(tureen_matcher *m, luaL_Buffer *out, const char *start, const char *end) {
   size_t length;
   const char *text = lua_tolstring(m->L, 3, &length), *text_end = text + length;
@@ -148,7 +148,7 @@ static void add_text(tureen_matcher *m, luaL_Buffer *out, const char *start, con
   luaL_addlstring(out, text, (size_t)(text_end - text));
 }
 
-/* Adds what the table or function at 3 says, or the match itself.                                       [-0, +0, e] */
+/* Adds the replacement from the table or function at 3, or the match itself.                            [-0, +0, e] */
 static void add_value(tureen_matcher *m, luaL_Buffer *out, const char *start, const char *end) {
   lua_State *L = m->L;
   if (lua_istable(L, 3)) {
@@ -202,7 +202,7 @@ static int strings_gsub(lua_State *L) {
   return 2;
 }
 
-/* The library's own loops once for each repetition, also when there is nothing to repeat. */
+/* string.rep, because the library's function loops for each repetition, even of an empty string. */
 static int guarded_rep(lua_State *L) {
   size_t length, separator = 0;
   luaL_checklstring(L, 1, &length);

@@ -1,5 +1,5 @@
-/* The functions of `table` that walk one, for scripts with limits: as Lua's own, but each element counts as an instruction. A
- * metamethod can say that a table has any length, and be a function in C, which no hook interrupts. */
+/* The functions of `table` that walk a table, for scripts with limits: like Lua's, but each element counts as an instruction. A
+ * metamethod can return any length, and can be a C function, which no hook interrupts. */
 #include "tureen_guards.h"
 
 enum { READS = 1, WRITES = 2, HAS_LENGTH = 4 };
@@ -11,7 +11,7 @@ static int has_method(lua_State *L, int metatable, const char *name) {
   return found;
 }
 
-/* The argument is a table, or has the metamethods that make up for it.                                  [-0, +0, v] */
+/* Checks that the argument is a table or has the needed metamethods.                                    [-0, +0, v] */
 static void check_table(lua_State *L, int argument, int needs) {
   if (lua_type(L, argument) == LUA_TTABLE) return;
   if (lua_getmetatable(L, argument)) {
@@ -31,7 +31,7 @@ static lua_Integer checked_length(lua_State *L, int needs) {
   return luaL_len(L, 1);
 }
 
-/* Moves one element of the table at `from` to that at `to`, counted.                                    [-0, +0, e] */
+/* Moves one element of the table at `from` to the table at `to`, and counts it.                         [-0, +0, e] */
 static void move_one(lua_State *L, int from, lua_Integer at, int to, lua_Integer where) {
   tureen_meter_work(L, 1);
   lua_geti(L, from, at);
@@ -55,7 +55,7 @@ static int tables_insert(lua_State *L) {
 
 static int tables_remove(lua_State *L) {
   lua_Integer length = checked_length(L, READS | WRITES), position = luaL_optinteger(L, 2, length);
-  if (lua_gettop(L) > 1) /* from 1 to behind the last; 0 when there is none */
+  if (lua_gettop(L) > 1) /* from 1 to one past the last element; 0 if the list is empty */
     luaL_argcheck(L, (lua_Unsigned)length + 1u - (lua_Unsigned)position <= (lua_Unsigned)length + (length == 0), 2,
                   "position out of bounds");
   lua_geti(L, 1, position);
@@ -74,7 +74,7 @@ static int tables_move(lua_State *L) {
     luaL_argcheck(L, first > 0 || last < LUA_MAXINTEGER + first, 3, "too many elements to move");
     lua_Integer count = last - first + 1;
     luaL_argcheck(L, target <= LUA_MAXINTEGER - count + 1, 4, "destination wrap around");
-    /* Backwards where the places overlap and the front would overwrite what is still to be moved. */
+    /* Move backwards if the ranges overlap, so that no element is overwritten before it is moved. */
     int is_forward = target > last || target <= first || (to != 1 && !lua_compare(L, 1, to, LUA_OPEQ));
     for (lua_Integer n = 0; n < count; n++) {
       lua_Integer i = is_forward ? n : count - 1 - n;
@@ -123,7 +123,7 @@ static int tables_unpack(lua_State *L) {
   return (int)(count + 1);
 }
 
-/* Orders as `<` does, or as the function in upvalue 1, counted: what table.sort is given in place of a function in C. */
+/* The comparison function for table.sort: `<` or the function in upvalue 1, with a count. Replaces comparison functions in C. */
 static int counted_less(lua_State *L) {
   tureen_meter_work(L, 4);
   lua_settop(L, 2);

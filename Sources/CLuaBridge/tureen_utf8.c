@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Length of the valid sequence at `p` with `left` bytes to go, which starts with a byte above 0x7F; 0 when invalid.
+/* Returns the length of the multibyte sequence at `p`, of which `left` bytes are available; 0 if it is invalid.
  * Ranges of the second byte: Unicode 15, table 3-7 (no overlong forms, no surrogates, nothing above U+10FFFF). */
 static size_t sequence_length(const unsigned char *p, size_t left) {
   unsigned char low = 0x80, high = 0xBF;

@@ -1,4 +1,4 @@
-/* What encoder and decoder share: the buffer, the array mark, the error value. */
+/* The buffer, the array mark and the error value, which encoder and decoder share. */
 #include "tureen_bridge_internal.h"
 #include "tureen_limits.h"
 
@@ -32,7 +32,7 @@ char *tureen_buffer_reserve(lua_State *L, tureen_buffer *buffer, size_t more) {
   if (more > SIZE_MAX / 4 || buffer->length > SIZE_MAX / 4) luaL_error(L, "not enough memory");
   size_t capacity = buffer->capacity < 256 ? 256 : buffer->capacity * 2;
   while (capacity - buffer->length < more) capacity *= 2;
-  tureen_meter_check(L); /* a table that holds itself many times over makes text without end */
+  tureen_meter_check(L); /* a table that contains another many times can produce an enormous text */
   char *data = buffer->allocate(buffer->context, buffer->data, buffer->capacity, capacity);
   if (data == NULL) {
     lua_gc(L, LUA_GCCOLLECT, 0);
@@ -44,7 +44,7 @@ char *tureen_buffer_reserve(lua_State *L, tureen_buffer *buffer, size_t more) {
   return data + buffer->length;
 }
 
-/* The message, after where in the script it happened when that is known.                                [-0, +1, e] */
+/* Pushes the message, preceded by its position in the script if that is known.                          [-0, +1, e] */
 static int error_tostring(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);

@@ -1,5 +1,5 @@
-/* Lua's functions as weak references: libtureen.so then loads in programs that have no Lua, where nothing calls them.
- * scripts/dev/library fails when a function that is used is missing here.
+/* Declares Lua's functions as weak references, so that libtureen.so loads in programs without Lua, which do not call them.
+ * scripts/dev/library fails if a function that is used is missing here.
  * Internal to this target. */
 #ifndef TUREEN_WEAK_LUA_H
 #define TUREEN_WEAK_LUA_H

@@ -1,4 +1,4 @@
-/* The line editor: libedit, with a loop of our own while it waits for a key, so that events are shown above the line. */
+/* A line editor based on libedit, with its own wait loop, so that events appear above the line that is being typed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <histedit.h>
@@ -20,7 +20,7 @@ struct tureen_editor {
   History *history;
   const char *prompt;
   int is_interrupted;
-  int columns; /* as the editor knows them */
+  int columns; /* the width that libedit was last told */
 };
 
 static tureen_editor *self(EditLine *el) {
@@ -36,7 +36,7 @@ static int columns(void) {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* How many columns a text takes; what is no character counts as one. */
+/* Returns the number of columns of a text. Bytes that are not valid characters count as one. */
 static int width_of(const char *text, size_t length) {
   mbstate_t state;
   memset(&state, 0, sizeof state);
@@ -58,7 +58,7 @@ static int width_of(const char *text, size_t length) {
   return width;
 }
 
-/* Takes the prompt and the line off the screen; the cursor is where they began. */
+/* Erases the prompt and the line from the screen, and moves the cursor to where they began. */
 static void hide(tureen_editor *editor) {
   const LineInfo *line = el_line(editor->el);
   int before = width_of(editor->prompt, strlen(editor->prompt)) +
@@ -70,7 +70,7 @@ static void hide(tureen_editor *editor) {
   fflush(stdout);
 }
 
-/* Tells the editor that the terminal has another size. */
+/* Informs libedit of a changed terminal size. */
 static void fit(tureen_editor *editor) {
   int now = columns();
   if (now == editor->columns) return;
@@ -78,18 +78,18 @@ static void fit(tureen_editor *editor) {
   el_resize(editor->el);
 }
 
-static void show_news(tureen_editor *editor) {
+static void show_events(tureen_editor *editor) {
   fit(editor);
   hide(editor);
-  editor->hooks.news(editor->hooks.context);
+  editor->hooks.events(editor->hooks.context);
   fflush(stdout);
   el_wset(editor->el, EL_REFRESH);
 }
 
-/* Waits until a byte can be read, and shows what comes meanwhile: 1, or 0 when the terminal is gone. */
+/* Waits until input can be read, and shows events meanwhile. Returns 1, or 0 if the terminal is gone. */
 static int wait_for_key(tureen_editor *editor) {
   for (;;) {
-    struct pollfd ready[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = editor->hooks.news_fd, .events = POLLIN}};
+    struct pollfd ready[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = editor->hooks.events_fd, .events = POLLIN}};
     if (poll(ready, 2, -1) < 0) {
       if (errno == EINTR) continue;
       return 0;
@@ -98,11 +98,11 @@ static int wait_for_key(tureen_editor *editor) {
       fit(editor);
       return 1;
     }
-    if (ready[1].revents != 0) show_news(editor);
+    if (ready[1].revents != 0) show_events(editor);
   }
 }
 
-/* The next character, put together from its bytes: 1, 0 at the end, -1 for a failure. */
+/* Reads the next multibyte character. Returns 1, or 0 at the end of input. */
 static int read_key(EditLine *el, wchar_t *character) {
   tureen_editor *editor = self(el);
   mbstate_t state;
@@ -114,7 +114,7 @@ static int read_key(EditLine *el, wchar_t *character) {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return 0;
     size_t used = mbrtowc(character, &byte, 1, &state);
-    if (used == (size_t)-2) continue; /* more of it comes */
+    if (used == (size_t)-2) continue; /* the character is incomplete */
     if (used == (size_t)-1) *character = (unsigned char)byte;
     if (used == 0) *character = 0;
     return 1;
@@ -129,7 +129,7 @@ static unsigned char interrupt(EditLine *el, int key) {
   return CC_EOF;
 }
 
-/* The candidates in columns below the line. */
+/* Prints the candidates in columns below the line. */
 static void list_candidates(char *candidates, int longest) {
   int width = longest + 2, across = columns() / width, column = 0;
   fputs("\n", stdout);
@@ -143,7 +143,7 @@ static void list_candidates(char *candidates, int longest) {
   fflush(stdout);
 }
 
-/* How many bytes all candidates begin with, how many there are, and the width of the widest. */
+/* Returns the length in bytes of the candidates' common prefix; sets their number and the width of the widest. */
 static size_t common_start(const char *candidates, int *count, int *longest) {
   const char *first = candidates;
   size_t common = 0;
@@ -161,12 +161,13 @@ static size_t common_start(const char *candidates, int *count, int *longest) {
     if (width > *longest) *longest = width;
     candidates += length + (candidates[length] == '\n');
   }
-  /* No half of a character. */
+  /* Do not split a character. */
   while (common > 0 && ((unsigned char)first[common] & 0xC0) == 0x80) common--;
   return common;
 }
 
-/* Tab: adds what all candidates have in common; when that is nothing, lists them. At the start of a line it indents. */
+/* Tab: inserts the common prefix of all candidates, or lists them if there is nothing to insert. At the start of a line it
+ * indents. */
 static unsigned char complete(EditLine *el, int key) {
   (void)key;
   tureen_editor *editor = self(el);
@@ -193,7 +194,7 @@ static unsigned char complete(EditLine *el, int key) {
   return result;
 }
 
-/* Text is UTF-8, whatever the environment says. */
+/* Uses UTF-8 independent of the environment. */
 static void use_utf8(void) {
   setlocale(LC_CTYPE, "");
   if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
@@ -234,7 +235,7 @@ int tureen_editor_read(tureen_editor *editor, const char *prompt, char **line) {
   fflush(stdout);
   editor->columns = columns();
   el_resize(editor->el);
-  /* Before the prompt is shown: Ctrl-D that meets a terminal which still edits lines by itself is lost. */
+  /* Set raw mode before the prompt is shown: a Ctrl-D that arrives in line mode would be lost. */
   el_set(editor->el, EL_PREP_TERM, 1);
   const char *text = el_gets(editor->el, &count);
   if (editor->is_interrupted) return TUREEN_EDITOR_INTERRUPT;

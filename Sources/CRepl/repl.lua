@@ -1,30 +1,31 @@
--- What the prompt of `tureen repl` does with what is typed. The program asks with a verb and a text, and gets a text:
---   setup   "width color"           nothing; before all others, and when the terminal has another size
---   line    a line that was typed   "more": it goes on in the next line; "running": it waits; "done"
---   poll    -                       delivers what waits: "running" or "done"
---   cancel  -                       gives up what runs, or what was typed so far: "running" or "done"
---   pending -                       how many calls will still be answered
---   idle    -                       nothing is pending: a statement that waits for nothing has failed; "running" or "done"
+-- The Lua part of the prompt of `tureen repl`. The program calls it with a verb and a text, and gets a text:
+--   setup   "width color"           "" - call it first, and whenever the terminal's size changes
+--   line    a typed line            "more": the statement is incomplete; "running": it waits; "done"
+--   poll    -                       delivers events and results; "running" or "done"
+--   cancel  -                       cancels the running statement and discards the typed lines; "running" or "done"
+--   pending -                       the number of pending calls
+--   idle    -                       call it when nothing is pending: a statement that still waits fails; "running" or "done"
 --   fd      -                       the descriptor to watch
---   complete  the line to the cursor  how many bytes are completed, then a candidate a line; "soup" first: a soup's name
---   failed  -                       how many statements failed
+--   complete  the line up to the cursor  the number of bytes to replace, then one candidate per line; or "soup" and a prefix:
+--                                   complete with names of soups
+--   failed  -                       the number of failed statements
 local tureen = require "tureen"
 local values = require "tureen.repl.values"
 
-local typed           -- lines of a statement that is not complete yet
-local task            -- what runs
-local cancelled       -- whether it was asked to end
+local typed           -- the lines of an incomplete statement
+local task            -- the running statement
+local cancelled       -- true once task:cancel() was called
 local failures = 0
-local reported        -- {err}: what tureen.onerror was given while the statement ran; tureen.main raises it as well
+local reported        -- {err}: the error that tureen.onerror has shown for this statement; the statement raises it as well
 
--- What a prompt should have at hand.
+-- The modules and functions that are globals at the prompt.
 for _, name in ipairs { "smartstore", "mobilesync", "network", "keyvalue", "sdkinfo", "oauth", "force", "json",
   "await", "async", "all", "sleep", "null" } do
   _G[name] = tureen[name]
 end
 _G.tureen = tureen
 
--- What runs, and what came of it
+-- Running statements and showing their results
 
 local function complain(text)
   failures = failures + 1
@@ -32,7 +33,7 @@ local function complain(text)
   io.stderr:write(values.paint("31", values.escaped(text)), "\n")
 end
 
---- The lines of a traceback that are the script's own.
+--- Returns the lines of a traceback that belong to the script.
 local function own_frames(traceback)
   local lines = {}
   for line in traceback:gmatch("[^\n]+") do
@@ -112,7 +113,7 @@ function verbs.idle()
   return state()
 end
 
---- The first time what runs is asked to end, the second time it is left alone.
+--- Cancels the running statement. A second call leaves it running in the background.
 function verbs.cancel()
   typed = nil
   if state() == "done" then return "done" end
@@ -137,9 +138,9 @@ end
 
 -- Completion
 
-local LATE = { "force", "optimistic", "oauth", "sfaccountmanager", "accounts" } -- modules that are made when they are asked for
+local LAZY = { "force", "optimistic", "oauth", "sfaccountmanager", "accounts" } -- modules that are loaded on first access
 
---- The names a value can be asked for: its own and those of the tables behind it.
+--- Returns the names of a value's members, including those of the tables in its `__index` chain.
 local function names_of(value)
   local names, seen = {}, {}
   while type(value) == "table" and not seen[value] do
@@ -147,7 +148,7 @@ local function names_of(value)
     for key in next, value do
       if type(key) == "string" and key:find("^[%a_][%w_]*$") then names[key] = true end
     end
-    if value == tureen then for _, name in ipairs(LATE) do names[name] = true end end
+    if value == tureen then for _, name in ipairs(LAZY) do names[name] = true end end
     local meta = getmetatable(value)
     value = type(meta) == "table" and rawget(meta, "__index")
   end
@@ -164,7 +165,7 @@ end
 local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
   "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
 
---- The text after an opening quote that is not closed; nil when there is none.
+--- Returns the text after an opening quote that is not closed; nil if there is none.
 local function open_string(line)
   local i, quote, start = 1, nil, nil
   while i <= #line do
@@ -202,9 +203,9 @@ end
 
 -- Events
 
-local shown = {} -- sync id -> the progress that was shown last
+local shown = {} -- sync id -> the last progress shown
 
---- The start and the end of a sync, and each tenth of its way.
+--- Shows the start and the end of a sync, and its progress in steps of 10 %.
 local function show_sync(sync)
   local key = ("%s %s %s"):format(sync.storeName, sync.isGlobalStore, sync._soupEntryId)
   local progress = sync.progress or 0

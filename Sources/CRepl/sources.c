@@ -1,4 +1,4 @@
-/* The Lua text behind the prompt. */
+/* Embeds the Lua sources of the prompt. */
 #include "include/tureen_repl.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"

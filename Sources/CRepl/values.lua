@@ -1,22 +1,22 @@
--- Values as people read them at the prompt of `tureen repl`: records as tables, everything else as short Lua.
+-- Formats values for the prompt of `tureen repl`: lists of records as tables, everything else as short Lua.
 local tureen = require "tureen"
 
 local M = {
-  width = 80,    -- columns of the terminal
-  color = false, -- whether it has colors
-  asked = "",    -- the statement whose value is shown
+  width = 80,    -- the columns of the terminal
+  color = false, -- true if it supports colors
+  asked = "",    -- the statement whose result is shown
 }
 
 local MAX_ROWS, MAX_KEYS, MAX_DEPTH, MAX_CELL = 30, 24, 4, 40
 
---- In a terminal's color, where colors are wanted.
+--- Adds a color code if colors are enabled.
 function M.paint(code, text)
   return M.color and ("\27[%sm%s\27[0m"):format(code, text) or text
 end
 
 local function length(text) return utf8.len(text) or #text end
 
---- At most `limit` characters.
+--- Shortens a text to `limit` characters.
 function M.shorten(text, limit)
   if length(text) <= limit then return text end
   local stop = utf8.offset(text, limit) or limit
@@ -25,10 +25,10 @@ end
 
 local ESCAPES = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\""] = "\\\"", ["\\"] = "\\\\" }
 
--- Control characters beyond ASCII, and marks that turn the direction of writing: patterns over their UTF-8.
+-- Patterns for the UTF-8 of non-ASCII control characters and of marks that change the writing direction.
 local COMMANDS = { "\xC2[\x80-\x9F]", "\xD8\x9C", "\xE2\x80[\x8E\x8F\xA8-\xAE]", "\xE2\x81[\xA6-\xA9]" }
 
---- Without what would do something to a terminal. Line breaks and tabs stay.
+--- Escapes characters that control a terminal. Keeps line breaks and tabs.
 function M.escaped(text)
   if utf8.len(text) == nil then text = text:gsub("[\128-\255]", function(c) return ("\\x%02X"):format(c:byte()) end) end
   for _, command in ipairs(COMMANDS) do
@@ -37,7 +37,7 @@ function M.escaped(text)
   return (text:gsub("[^\n\t\32-\126\128-\255]", function(c) return ESCAPES[c] or ("\\x%02X"):format(c:byte()) end))
 end
 
---- The same on one line.
+--- Escapes a text for a single line.
 function M.printable(text)
   return (M.escaped(text):gsub("[\n\t]", ESCAPES))
 end
@@ -51,18 +51,18 @@ local function meta_of(value)
   return type(meta) == "table" and meta or {}
 end
 
---- Whether it is an error of the bridge: `{domain, code, message, ...}`.
+--- Returns true for an error of the bridge: `{domain, code, message, ...}`.
 function M.is_error(value)
   return type(value) == "table" and meta_of(value).__tostring ~= nil and value.domain ~= nil
 end
 
---- Lists, records of lazy pages and plain tables; everything else is one word.
+--- Returns true for lists, lazy records and plain tables; all other values are scalars.
 local function has_members(value)
   if type(value) == "table" then return not M.is_error(value) and not meta_of(value).__tostring end
   return type(value) == "userdata" and value ~= tureen.null and meta_of(value).__pairs ~= nil
 end
 
---- Anything without members, on one line.
+--- Formats a value without members on one line.
 function M.scalar(value)
   if value == tureen.null then return "null" end
   if type(value) == "string" then return quoted(value) end
@@ -72,7 +72,7 @@ function M.scalar(value)
   return M.printable(tostring(value))
 end
 
---- The members in an order that stays: positions, then names from a to z; what the store keeps for itself comes last.
+--- Returns the keys in a stable order: indices, Id, other names alphabetically, the store's own members last.
 local function members(value)
   local keys = {}
   for key in pairs(value) do keys[#keys + 1] = key end
@@ -102,7 +102,7 @@ local function key_text(key)
   return "[" .. M.scalar(key) .. "]"
 end
 
---- On one line: `{ Id = "003…", Tags = { "a", "b" } }`.
+--- Formats a value on one line: `{ Id = "003…", Tags = { "a", "b" } }`.
 function M.inline(value, depth, seen)
   if not has_members(value) then return M.scalar(value) end
   if seen[value] then return "{ … again }" end
@@ -122,7 +122,7 @@ function M.inline(value, depth, seen)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
---- One member a line where one line is too short.
+--- Formats a value on one line if it fits, else with one member per line.
 local function block(value, indent, depth)
   local text = M.inline(value, depth, {})
   if not has_members(value) or length(text) + #indent <= M.width or depth >= MAX_DEPTH then return text end
@@ -141,7 +141,7 @@ local function block(value, indent, depth)
   return table.concat(lines, "\n")
 end
 
---- Whether it is a list of records: tables or lazy records with names as keys.
+--- Returns true for a list of records, which are tables or lazy records with names as keys.
 local function is_records(value)
   if type(value) ~= "table" or #value == 0 then return false end
   for _, record in ipairs(value) do
@@ -155,15 +155,15 @@ local function cell(value)
   return M.inline(value, MAX_DEPTH - 1, {})
 end
 
---- Where each name that the statement mentions stands in it: what was asked for is shown first, in that order.
+--- Returns the position of each name in the statement. Columns for mentioned fields come first, in that order.
 local function places_in_statement()
   local places = {}
   for place, name in M.asked:gmatch("()([%a_][%w_]*)") do places[name] = places[name] or place end
   return places
 end
 
---- The fields that tell the records apart, those that were asked for first; what the store and the server keep for themselves
---- only where it says something.
+--- Returns the columns for records, those that the statement mentions first. Omits `attributes` and the store's time stamp, and
+--- shows local flags only if one of them is set.
 local function columns_of(records)
   local all = {}
   for _, record in ipairs(records) do
@@ -187,7 +187,7 @@ local function pad(text, size, is_right)
   return is_right and space .. text or text .. space
 end
 
---- A table with a line for each record, as wide as the terminal allows.
+--- Formats records as a table with one line per record, as wide as the terminal allows.
 local function records_text(records)
   local columns, shown, used, left_out = columns_of(records), {}, 0, {}
   local count = math.min(#records, MAX_ROWS)
@@ -222,7 +222,7 @@ local function records_text(records)
   return table.concat(lines, "\n")
 end
 
---- Any value, on as many lines as it takes.
+--- Formats any value, on several lines if needed.
 function M.text_of(value)
   if is_records(value) then return records_text(value) end
   if type(value) == "table" and value.currentPageOrderedEntries and value.cursorId then

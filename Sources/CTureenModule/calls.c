@@ -1,4 +1,4 @@
-/* The table of calls that will still be answered. */
+/* The table of pending calls. */
 #include <stdlib.h>
 
 #include "embedding.h"
@@ -23,7 +23,7 @@ void tureen_calls_add(call_table *table, pending_call *call) {
   table->count++;
 }
 
-/* Where the pointer to a call stands; it is NULL there when there is none. The table is not empty. */
+/* Returns the location of the pointer to a call, which is NULL if there is no such call. The table must not be empty. */
 static pending_call **place_of(const call_table *table, int64_t id) {
   pending_call **place = &table->buckets[bucket_of(table, id)];
   while (*place != NULL && (*place)->id != id) place = &(*place)->next;

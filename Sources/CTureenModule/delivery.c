@@ -1,4 +1,4 @@
-/* Messages on their way to a program's callbacks. The lock is never held while one runs. */
+/* Delivers messages to a program's callbacks. The lock is never held while a callback runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const char closed_plugin[] =
     "{\"domain\":\"bridge\",\"code\":\"closed\",\"message\":\"the host was closed before plug-in '%s' answered '%s'\","
     "\"retryable\":false}";
 
-/* The listener of this event with the smallest id above `after`, copied to *found: 1, or 0 when there is none. */
+/* Copies the listener of this event with the smallest id above `after` to *found. Returns 1, or 0 if there is none. */
 static int next_listener(tureen *t, const char *event, int64_t after, int64_t last, event_listener *found) {
   int is_found = 0;
   pthread_mutex_lock(&t->lock);
@@ -43,14 +43,14 @@ static void emit(tureen *t, const char *event, const char *json, size_t length) 
   for (; next_listener(t, event, after, last, &each); after = each.id) each.listener(t, event, json, length, each.user);
 }
 
-/* Behind the string that begins at p. */
+/* Returns the position after the string that begins at p. */
 static const char *behind_string(const char *p, const char *end) {
   for (p++; p < end && *p != '"'; p++)
     if (*p == '\\') p++;
   return p + 1;
 }
 
-/* Behind the value that begins at p. The text is compact JSON. */
+/* Returns the position after the value that begins at p. The text must be compact JSON. */
 static const char *behind_value(const char *p, const char *end) {
   int depth = 0;
   for (; p < end; p++) {
@@ -62,11 +62,11 @@ static const char *behind_value(const char *p, const char *end) {
   return end;
 }
 
-/* The value of a member of the object `json`, and its length; NULL when it has none. */
+/* Returns the value of a member of the object `json`, and sets *length; NULL if it has no such member. */
 static const char *member_of(const char *json, const char *end, const char *name, size_t *length) {
   size_t name_length = strlen(name);
   for (const char *p = json + 1; p < end && *p == '"';) {
-    const char *key_end = behind_string(p, end), *value = key_end + 1; /* behind the colon */
+    const char *key_end = behind_string(p, end), *value = key_end + 1; /* after the colon */
     if (value >= end) return NULL;
     const char *value_end = behind_value(value, end);
     if ((size_t)(key_end - p) == name_length + 2 && memcmp(p + 1, name, name_length) == 0) {
@@ -78,8 +78,8 @@ static const char *member_of(const char *json, const char *end, const char *name
   return NULL;
 }
 
-/* The detail of a `sync` event: the state, and which store it belongs to. NULL without memory, or without a state: the answer
- * is told all the same, and the next event is another try. */
+/* Returns the detail of a `sync` event: the state and its store. Returns NULL without memory or without a state; the answer is
+ * still delivered then, only the event is skipped. */
 static char *event_detail(const tureen_bytes *store, const char *json, size_t length, int is_error) {
   const char *state = is_error ? member_of(json, json + length, "sync", &length) : json;
   if (state == NULL || length < 2 || store->data == NULL) return NULL;
@@ -91,7 +91,7 @@ static char *event_detail(const tureen_bytes *store, const char *json, size_t le
   return detail;
 }
 
-/* Answers what the native side asks of scripts: {"request": number} and `more` members. */
+/* Answers a request of the native side to scripts, with {"request": number} and the members in `more`. */
 static void answer_request(tureen *t, long long number, const char *more) {
   char arguments[160];
   int length = snprintf(arguments, sizeof arguments, "{\"request\":%lld%s}", number, more);
@@ -109,7 +109,7 @@ static void answer_request(tureen *t, long long number, const char *more) {
   free(refusal.data);
 }
 
-/* Whether an event says what the last one of its pair did not: the network is there and nothing is paused at first. */
+/* Returns 1 if an event changes the state of its pair. The initial states are online and not paused. */
 static int is_change(tureen *t, const char *event) {
   int *state = strcmp(event, "online") == 0 || strcmp(event, "offline") == 0 ? &t->is_offline
                : strcmp(event, "pause") == 0 || strcmp(event, "resume") == 0 ? &t->is_paused
@@ -121,22 +121,27 @@ static int is_change(tureen *t, const char *event) {
   return is_new;
 }
 
-/* Tells an event of the host: {event, detail, request?}. Who asks with a request waits until the listeners have run. */
-static void deliver_news(tureen *t, const char *json, size_t length) {
-  size_t name_length, detail_length, number_length;
+void tureen_deliver_event(tureen *t, const char *json, size_t length) {
+  size_t name_length, detail_length;
   const char *end = json + length, *name = member_of(json, end, "event", &name_length);
   const char *detail = member_of(json, end, "detail", &detail_length);
-  const char *number = member_of(json, end, "request", &number_length);
-  long long request = number == NULL ? 0 : strtoll(number, NULL, 10);
   char *event = name == NULL || name_length < 2 ? NULL : strndup(name + 1, name_length - 2);
   char *text = detail == NULL ? NULL : strndup(detail, detail_length);
   if (event != NULL && text != NULL && is_change(t, event)) emit(t, event, text, detail_length);
   free(event);
   free(text);
+}
+
+/* Delivers an event of the host. If it has a request number, the host is notified after the listeners have run. */
+static void deliver_host_event(tureen *t, const char *json, size_t length) {
+  size_t number_length;
+  const char *number = member_of(json, json + length, "request", &number_length);
+  long long request = number == NULL ? 0 : strtoll(number, NULL, 10);
+  tureen_deliver_event(t, json, length);
   if (number != NULL) answer_request(t, request, "");
 }
 
-/* What a message means to whom. */
+/* The recipients of a message. */
 typedef struct delivery {
   tureen_on_answer answer;
   void *user;
@@ -144,7 +149,7 @@ typedef struct delivery {
   pending_call *unheard; /* a call that has failed and has no callback; to be freed */
 } delivery;
 
-/* Tells of the failure of a call without a callback, as a script hears of one that has no error callback. Frees the call. */
+/* Reports the failure of a call without a callback as an `uncaughtError` event, like that of a script's call. Frees the call. */
 static void tell_uncaught(tureen *t, pending_call *call, const char *json, size_t length) {
   tureen_bytes detail = {NULL, 0};
   tureen_embedded_uncaught(call->service, call->action, json, length, &detail);
@@ -155,17 +160,17 @@ static void tell_uncaught(tureen *t, pending_call *call, const char *json, size_
   free(text);
 }
 
-/* Looks up whom a message concerns, and takes the call out when the message ends it: 1, or 0 for an unknown call. */
+/* Finds the recipients of a message, and removes the call if the message ends it. Returns 1, or 0 for an unknown call. */
 static int find(tureen *t, const tureen_message *message, const char *json, int is_error, delivery *found) {
   int is_last = message->kind != TUREEN_UPDATE && message->kind != TUREEN_PROGRESS, is_fail = message->kind == TUREEN_FAIL;
   pthread_mutex_lock(&t->lock);
   pending_call *call = is_last ? tureen_calls_remove(&t->calls, message->call)
                                : tureen_calls_find(&t->calls, message->call);
   if (call != NULL) {
-    int is_news = call->is_sync && t->listeners != NULL && json != NULL &&
+    int has_event = call->is_sync && t->listeners != NULL && json != NULL &&
                   (message->kind == TUREEN_UPDATE || message->kind == TUREEN_END || is_fail);
     *found = (delivery){call->answer, call->user, NULL, NULL};
-    if (is_news) found->detail = event_detail(&call->store, json, message->payload.length, is_fail);
+    if (has_event) found->detail = event_detail(&call->store, json, message->payload.length, is_fail);
     if (is_last && is_error && call->answer == NULL && !call->is_given_up) found->unheard = call;
     else if (is_last) tureen_call_free(call);
   }
@@ -190,14 +195,14 @@ void tureen_deliver(tureen *t, tureen_message *message) {
   int kind = is_progress ? TUREEN_ANSWER_PROGRESS : is_error ? TUREEN_ANSWER_ERROR : TUREEN_ANSWER_RESULT;
   const char *json = text == NULL ? unusable : text;
   size_t length = text == NULL ? sizeof unusable - 1 : message->payload.length;
-  if (message->kind == TUREEN_NEWS) {
-    if (text != NULL) deliver_news(t, text, length);
+  if (message->kind == TUREEN_EVENT) {
+    if (text != NULL) deliver_host_event(t, text, length);
     free(text);
     return;
   }
   delivery to;
   if (find(t, message, text, is_error, &to)) {
-    /* Without memory an update is left out: the next one tells more. */
+    /* Without memory an update is skipped, because a later one contains it. */
     if (to.answer != NULL && (text != NULL || kind != TUREEN_ANSWER_PROGRESS))
       to.answer(t, message->call, kind, json, length, to.user);
     if (to.unheard != NULL) tell_uncaught(t, to.unheard, json, length);
@@ -207,14 +212,15 @@ void tureen_deliver(tureen *t, tureen_message *message) {
   free(text);
 }
 
-/* Whether a text can stand in a JSON string as it is. */
+/* Returns 1 if a text needs no escapes in a JSON string. */
 static int is_plain(const char *text) {
   for (; *text != 0; text++)
     if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e || *text == '"' || *text == '\\') return 0;
   return 1;
 }
 
-/* Answers a call that the end of the host has found open; one of a plug-in by its name, which is plain as all their names are. */
+/* Answers a call that is pending when the host closes. For a plug-in's call the message names the plug-in, whose name needs no
+ * escapes. */
 static void answer_closed(tureen *t, const pending_call *call) {
   char text[512];
   int length = 0;

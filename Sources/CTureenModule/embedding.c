@@ -1,4 +1,4 @@
-/* The C API of tureen.h: handles, calls and listeners over the same functions the Lua bridge is given. */
+/* The C API of tureen.h: handles, calls and listeners, based on the same host functions as the Lua bridge. */
 #include "embedding.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* Gives the text of a refusal to a caller that asked for it. */
+/* Passes the text of a refusal to the caller if it wants it. */
 static void hand_over(tureen_bytes *refusal, char **error) {
   if (error != NULL && refusal->data != NULL) *error = tureen_text_of(refusal);
   else free(refusal->data);
@@ -29,14 +29,18 @@ PUBLIC int tureen_open(const char *options, tureen **out, char **error) {
     hand_over(&refusal, error);
     return TUREEN_REFUSED;
   }
-  pthread_mutex_init(&t->lock, NULL);
-  pthread_cond_init(&t->changed, NULL);
-  t->fd = t->host.wait_fd(t->host.context);
+  tureen_begin(t);
   *out = t;
   return TUREEN_OK;
 }
 
-static void destroy(tureen *t) {
+void tureen_begin(tureen *t) {
+  pthread_mutex_init(&t->lock, NULL);
+  pthread_cond_init(&t->changed, NULL);
+  t->fd = t->host.wait_fd(t->host.context);
+}
+
+void tureen_destroy(tureen *t) {
   while (t->plugins != NULL) {
     plugin *next = t->plugins->next;
     free(t->plugins);
@@ -53,20 +57,20 @@ static void destroy(tureen *t) {
   free(t);
 }
 
-/* Leaves a function that runs callbacks, with the lock held; it is not afterwards. */
+/* Leaves a function that runs callbacks. Releases the lock, which must be held. */
 static void leave(tureen *t) {
   int is_last = --t->depth == 0 && t->is_freed;
   pthread_cond_broadcast(&t->changed);
   pthread_mutex_unlock(&t->lock);
-  if (is_last) destroy(t);
+  if (is_last) tureen_destroy(t);
 }
 
 PUBLIC int tureen_close(tureen *t) {
-  if (t == NULL) return TUREEN_MISUSE;
+  if (t == NULL || t->is_attached) return TUREEN_MISUSE;
   pthread_t self = pthread_self();
   pthread_mutex_lock(&t->lock);
   if (t->is_closed) {
-    /* Inside a callback of the close at work, or of the poll it waits for, there is nothing to wait for. */
+    /* Do not wait inside a callback of the running close, or of the poll that it waits for. */
     int is_inside = pthread_equal(t->closer, self) || (t->is_polling && pthread_equal(t->poller, self));
     while (!t->is_released && !is_inside) pthread_cond_wait(&t->changed, &t->lock);
     pthread_mutex_unlock(&t->lock);
@@ -90,6 +94,10 @@ PUBLIC int tureen_close(tureen *t) {
 
 PUBLIC void tureen_free(tureen *t) {
   if (t == NULL) return;
+  if (t->is_attached) {
+    tureen_drop(t);
+    return;
+  }
   tureen_close(t);
   pthread_mutex_lock(&t->lock);
   t->is_freed = 1;
@@ -98,20 +106,20 @@ PUBLIC void tureen_free(tureen *t) {
 }
 
 PUBLIC int tureen_fd(tureen *t) {
-  if (t == NULL) return TUREEN_MISUSE;
+  if (t == NULL || t->is_attached) return TUREEN_MISUSE;
   pthread_mutex_lock(&t->lock);
   int fd = t->is_closed ? TUREEN_CLOSED : t->fd;
   pthread_mutex_unlock(&t->lock);
   return fd;
 }
 
-/* Sleeps until there is news, the time is over or a signal came; 0 when the system refuses. */
-static int sleep_for_news(int fd, int timeout_ms) {
-  struct pollfd news = {.fd = fd, .events = POLLIN};
-  return poll(&news, 1, timeout_ms < 0 ? -1 : timeout_ms) >= 0 || errno == EINTR;
+/* Waits for a message, the timeout or a signal. Returns 0 if the system call fails. */
+static int wait_for_message(int fd, int timeout_ms) {
+  struct pollfd ready = {.fd = fd, .events = POLLIN};
+  return poll(&ready, 1, timeout_ms < 0 ? -1 : timeout_ms) >= 0 || errno == EINTR;
 }
 
-/* Takes the next message: 1, or 0 when none waits or the host is closed. */
+/* Takes the next message. Returns 1, or 0 if none is waiting or the host is closed. */
 static int take(tureen *t, tureen_message *message) {
   pthread_mutex_lock(&t->lock);
   int is_open = !t->is_closed;
@@ -121,7 +129,7 @@ static int take(tureen *t, tureen_message *message) {
 }
 
 PUBLIC int tureen_poll(tureen *t, int timeout_ms) {
-  if (t == NULL) return TUREEN_MISUSE;
+  if (t == NULL || t->is_attached) return TUREEN_MISUSE;
   pthread_mutex_lock(&t->lock);
   int refusal = t->is_closed ? TUREEN_CLOSED : t->is_polling ? TUREEN_MISUSE : TUREEN_OK;
   if (refusal != TUREEN_OK) {
@@ -133,7 +141,7 @@ PUBLIC int tureen_poll(tureen *t, int timeout_ms) {
   t->depth++;
   pthread_mutex_unlock(&t->lock);
 
-  int delivered = 0, can_sleep = sleep_for_news(t->fd, timeout_ms), reason = errno;
+  int delivered = 0, can_sleep = wait_for_message(t->fd, timeout_ms), reason = errno;
   tureen_message message;
   for (int64_t waiting = t->host.waiting(t->host.context); waiting > 0 && take(t, &message); waiting--) {
     tureen_deliver(t, &message);
@@ -148,14 +156,14 @@ PUBLIC int tureen_poll(tureen *t, int timeout_ms) {
   return delivered >= 0 && !can_sleep ? TUREEN_SYSTEM : delivered;
 }
 
-/* Notes what a call is of: 1, or 0 without memory. */
+/* Stores the service and the action of a call. Returns 1, or 0 without memory. */
 static int name_call(pending_call *call, const char *service, const char *action) {
   call->service = strdup(service);
   call->action = strdup(action);
   return call->service != NULL && call->action != NULL;
 }
 
-/* A call that is ready to be accepted; NULL without memory. */
+/* Creates a call; returns NULL without memory. */
 static pending_call *new_call(const char *service, const char *action, tureen_on_answer answer, void *user) {
   pending_call *call = calloc(1, sizeof *call);
   if (call == NULL) return NULL;
@@ -182,7 +190,11 @@ PUBLIC int64_t tureen_exec(tureen *t, const char *service, const char *action, c
   pending_call *call = new_call(service, action, answer, user);
   if (call == NULL) return TUREEN_NO_MEMORY;
   pthread_mutex_lock(&t->lock);
-  int64_t id = t->is_closed ? TUREEN_CLOSED : tureen_calls_reserve(&t->calls) ? 0 : TUREEN_NO_MEMORY;
+  int is_foreign = t->is_attached && !pthread_equal(t->poller, pthread_self());
+  int64_t id = t->is_closed                        ? TUREEN_CLOSED
+               : is_foreign                        ? TUREEN_MISUSE
+               : tureen_calls_reserve(&t->calls) ? 0
+                                                   : TUREEN_NO_MEMORY;
   if (id == 0 && tureen_has_plugin(t, service)) {
     call->is_of_plugin = 1;
     if (call->service == NULL && !name_call(call, service, action)) id = TUREEN_NO_MEMORY;
@@ -235,7 +247,7 @@ PUBLIC int tureen_give_session(tureen *t, const char *json) {
   return status;
 }
 
-/* Whether the host tells of such an event; the others of bridge-spec/events are between scripts. */
+/* Returns 1 if the host sends such an event; the other events of bridge-spec/events are sent by scripts. */
 static int is_told(const char *event) {
   static const char *const events[] = {"sync", "online", "offline", "pause", "resume", "salesforceSessionRefresh", "sessionLost",
                                        "sessionNeeded", "userSwitched", "uncaughtError"};
@@ -286,7 +298,7 @@ PUBLIC const char *tureen_version(void) { return TUREEN_VERSION; }
 
 PUBLIC const char *tureen_status_text(int64_t status) {
   switch (status) {
-    case TUREEN_MISUSE: return "an argument is wrong, or the call stands where it must not";
+    case TUREEN_MISUSE: return "an argument is wrong, or the function must not be called here";
     case TUREEN_CLOSED: return "the host is closed";
     case TUREEN_NO_MEMORY: return "no memory";
     case TUREEN_REFUSED: return "the host refused";

@@ -1,4 +1,4 @@
-/* What the files behind the C API share. Internal to this target. */
+/* Declarations shared by the files of the C API. Internal to this target. */
 #ifndef TUREEN_EMBEDDING_H
 #define TUREEN_EMBEDDING_H
 
@@ -7,52 +7,57 @@
 #include "include/tureen.h"
 #include "tureen_bridge.h"
 
-/* Makes a bridge to a host with these options, in the Swift target Tureen: 1, or 0 with the error object in *refusal. */
+/* Creates a bridge to a host with these options. Returns 1, or 0 with the error object in *refusal. Defined in the Swift target
+ * Tureen. */
 extern int tureen_embedded_host(const char *options, size_t length, tureen_host *out, tureen_bytes *refusal);
 
-/* As tureen_host.call, but finds the store in the arguments. *store gets the members that the events of a sync end with:
+/* Like tureen_host.call, but takes the store from the arguments. *store receives the final members for the events of a sync:
  * ,"isGlobalStore":...,"storeName":...} */
 extern int64_t tureen_embedded_call(void *context, const tureen_request *request, tureen_bytes *store,
                                     tureen_bytes *refusal);
 
-/* Makes what listeners of `uncaughtError` get for a call without a callback that has failed, JSON in *detail, and logs it. */
+/* Builds the JSON detail of `uncaughtError` for a failed call without a callback in *detail, and logs the failure. */
 extern void tureen_embedded_uncaught(const char *service, const char *action, const char *error, size_t length,
                                      tureen_bytes *detail);
 
-/* Tells the host how the program stands: TUREEN_OFFLINE and its like. Never blocks. */
+/* Passes a report of the program to the host: TUREEN_OFFLINE etc. Never blocks. */
 extern void tureen_embedded_report(void *context, int32_t state);
 
-/* Hands the host what the program gives after `sessionNeeded`: TUREEN_OK, TUREEN_MISUSE, TUREEN_REFUSED. Never blocks. */
+/* Passes the program's answer to `sessionNeeded` to the host: TUREEN_OK, TUREEN_MISUSE or TUREEN_REFUSED. Never blocks. */
 extern int32_t tureen_embedded_give_session(void *context, const char *json, size_t length);
 
-/* A call that will still be answered. */
+/* Runs a script in a process of its own. Returns 1 with its end in *result, or 0 with the error object. Blocks. */
+extern int tureen_embedded_isolated(const char *options, const char *path, const char *text, int32_t stop,
+                                    tureen_bytes *result);
+
+/* A pending call. */
 typedef struct pending_call {
   struct pending_call *next; /* in its bucket */
   int64_t id;
   tureen_on_answer answer;
   void *user;
   int is_sync;
-  int is_given_up;    /* by tureen_cancel: how it ends is of no interest */
-  tureen_bytes store; /* end of the detail of its events; of syncs only */
-  char *service, *action; /* of a call without a callback, whose failure names it, or of a plug-in; else NULL */
+  int is_given_up;    /* cancelled by tureen_cancel: a failure is not reported */
+  tureen_bytes store; /* for syncs: the final members of the detail of its events */
+  char *service, *action; /* for a call without a callback, to name it in errors, or of a plug-in; else NULL */
   int is_of_plugin;
 } pending_call;
 
-/* The calls by id. */
+/* A hash table of the pending calls by id. */
 typedef struct call_table {
   pending_call **buckets;
   size_t size, count; /* `size` is a power of two, or 0 */
 } call_table;
 
-/* Makes room for one more call: 1, or 0 without memory. */
+/* Reserves room for one more call. Returns 1, or 0 without memory. */
 int tureen_calls_reserve(call_table *table);
-/* Adds a call; room was made for it. */
+/* Adds a call, for which room was reserved. */
 void tureen_calls_add(call_table *table, pending_call *call);
-/* The call with this id, NULL when there is none. */
+/* Returns the call with this id; NULL if there is none. */
 pending_call *tureen_calls_find(const call_table *table, int64_t id);
-/* Takes it out; the caller frees it. */
+/* Removes the call with this id and returns it; the caller frees it. */
 pending_call *tureen_calls_remove(call_table *table, int64_t id);
-/* Takes out any call; NULL when none is left. */
+/* Removes and returns any call; NULL if there is none. */
 pending_call *tureen_calls_remove_any(call_table *table);
 void tureen_call_free(pending_call *call);
 
@@ -64,7 +69,7 @@ typedef struct event_listener {
   char event[]; /* the name */
 } event_listener;
 
-/* A plug-in that is registered. */
+/* A registered plug-in. */
 typedef struct plugin {
   struct plugin *next;
   int64_t number;
@@ -74,37 +79,52 @@ typedef struct plugin {
   char service[]; /* the name */
 } plugin;
 
-/* All is touched only with `lock` held, but for what says otherwise. */
+/* A handle. Its members are accessed only with `lock` held, unless stated otherwise. */
 struct tureen {
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* `is_polling` or `is_released` */
-  tureen_host host;       /* its functions; final. Not to be used once `is_released` is set, or begun by the thread at it */
-  int fd;                 /* final */
-  int is_closed;          /* nothing new is accepted */
-  int is_released;        /* the host is gone and every call is answered */
+  pthread_cond_t changed; /* signalled when `is_polling` or `is_released` changes */
+  tureen_host host;       /* constant. Must not be used once `is_released` is set or the closing thread is releasing it */
+  int fd;                 /* constant */
+  int is_closed;          /* new calls are refused */
+  int is_released;        /* the host is released and every call is answered */
   int is_freed;           /* the last thread to leave frees the handle */
   int is_polling;
-  int depth;        /* functions under way that run callbacks */
-  pthread_t poller; /* while `is_polling` */
-  pthread_t closer; /* once `is_closed` */
+  int depth;        /* the number of running functions that run callbacks */
+  pthread_t poller; /* valid while `is_polling` */
+  pthread_t closer; /* valid once `is_closed` */
   call_table calls;
   event_listener *listeners;
   int64_t last_listener;
   plugin *plugins;
-  int is_offline, is_paused; /* what the last events said; of the thread that polls */
+  int is_offline, is_paused; /* the state in the last events; used only by the polling thread */
+  int is_attached; /* constant; it shares a Lua state's bridge, whose polls deliver; `poller` is the thread of the last one */
+  int uses;        /* for an attached handle: the number of tureen_of calls without tureen_free */
 };
 
-/* Whether the program has a plug-in of that name. With `t->lock` held. */
+/* Initializes a handle whose host is set. */
+void tureen_begin(tureen *t);
+/* Frees a handle that is no longer in use. */
+void tureen_destroy(tureen *t);
+/* Releases one use of an attached handle. */
+void tureen_drop(tureen *t);
+
+/* Returns 1 if the program has a plug-in of that name. `t->lock` must be held. */
 int tureen_has_plugin(const tureen *t, const char *service);
-/* Hands a call, or its cancellation, to its plug-in; `t->lock` is not held. Frees the payload. */
+/* Delivers a call or its cancellation to its plug-in and frees the payload. `t->lock` must not be held. */
 void tureen_deliver_call(tureen *t, tureen_message *message);
 
-/* Hands a message to those it concerns; `t->lock` is not held. Frees the payload. */
+/* The plug-in with this number; NULL if it is not registered. With `t->lock` held, and valid while it is. */
+const plugin *tureen_plugin(const tureen *t, int64_t number);
+/* Calls the listeners of an event of the host, {event, detail, request?}. `t->lock` must not be held. */
+void tureen_deliver_event(tureen *t, const char *json, size_t length);
+
+/* Delivers a message to its callbacks and listeners, and frees the payload. `t->lock` must not be held. */
 void tureen_deliver(tureen *t, tureen_message *message);
-/* Answers every call that is open with `closed`; `t->lock` is not held. */
+/* Answers every pending call with `closed`. `t->lock` must not be held. */
 void tureen_answer_all_closed(tureen *t);
 
-/* The bytes as a text that ends with a zero byte; the caller frees it. NULL without memory. Takes the bytes over. */
+/* Converts bytes to a text that ends with a zero byte, which the caller frees; NULL without memory. Takes ownership of the
+ * bytes. */
 char *tureen_text_of(tureen_bytes *bytes);
 
 #endif

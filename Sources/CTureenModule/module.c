@@ -1,4 +1,4 @@
-/* What `require "tureen"` finds in libtureen.so. The Lua functions used here are those of the program that loads it. */
+/* The entry point of `require "tureen"` in libtureen.so. It uses the Lua functions of the program that loads it. */
 #include <lua5.4/lauxlib.h>
 #include <lua5.4/lua.h>
 
@@ -7,13 +7,14 @@
 
 #pragma weak luaL_error
 
-/* Makes a bridge to a host set up from the environment, in the Swift target Tureen: 1, or 0 when it cannot. */
+/* Creates a bridge to a host with the settings of the environment. Returns 1, or 0 on failure. Defined in the Swift target
+ * Tureen. */
 extern int tureen_default_host(tureen_host *out);
 
-/* luaopen_tureen() -> tureen. A state has one bridge, however often this runs.                          [-n, +1, e] */
+/* luaopen_tureen() -> tureen. Repeated calls return the same bridge.                                    [-n, +1, e] */
 __attribute__((visibility("default"))) int luaopen_tureen(lua_State *L) {
   tureen_host host;
   if (tureen_bridge_existing(L)) return 1;
-  if (!tureen_default_host(&host)) return luaL_error(L, "tureen: the host could not be made");
+  if (!tureen_default_host(&host)) return luaL_error(L, "tureen: the host could not be created");
   return tureen_bridge_open(L, &host);
 }

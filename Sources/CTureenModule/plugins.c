@@ -1,4 +1,4 @@
-/* Plug-ins of the program: services that it carries out itself. Their functions are called with the lock free. */
+/* Plug-ins: services that the program implements. Their functions are called without the lock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +15,12 @@ int tureen_has_plugin(const tureen *t, const char *service) {
   for (const plugin *each = t->plugins; each != NULL; each = each->next)
     if (strcmp(each->service, service) == 0) return 1;
   return 0;
+}
+
+const plugin *tureen_plugin(const tureen *t, int64_t number) {
+  const plugin *each = t->plugins;
+  while (each != NULL && each->number != number) each = each->next;
+  return each;
 }
 
 PUBLIC int tureen_register(tureen *t, const char *service, const char *spec, tureen_on_call on_call,
@@ -66,7 +72,7 @@ PUBLIC int tureen_unregister(tureen *t, const char *service) {
 PUBLIC int tureen_answer(tureen *t, int64_t call, int kind, const char *json, size_t length) {
   if (t == NULL || json == NULL) return TUREEN_MISUSE;
   pthread_mutex_lock(&t->lock);
-  int status = t->is_closed ? TUREEN_CLOSED : t->host.answer(t->host.context, call, kind, json, length);
+  int status = t->is_closed ? TUREEN_CLOSED : t->host.answer(t->host.context, call, kind, json, length, 0);
   pthread_mutex_unlock(&t->lock);
   return status;
 }
@@ -84,24 +90,20 @@ PUBLIC int tureen_emit(tureen *t, const char *event, const char *json, size_t le
   return status;
 }
 
-/* What of a plug-in is called without the lock. */
+/* The functions of a plug-in, copied to call them without the lock. */
 typedef struct receiver {
   tureen_on_call on_call;
   tureen_on_cancel on_cancel;
   void *user;
 } receiver;
 
-/* The functions of the plug-in with this number: 1, or 0 when it is not registered any more. */
+/* Finds the functions of the plug-in with this number. Returns 1, or 0 if it is no longer registered. */
 static int find(tureen *t, int64_t number, receiver *found) {
-  int is_found = 0;
   pthread_mutex_lock(&t->lock);
-  for (const plugin *each = t->plugins; each != NULL && !is_found; each = each->next) {
-    if (each->number != number) continue;
-    *found = (receiver){each->on_call, each->on_cancel, each->user};
-    is_found = 1;
-  }
+  const plugin *known = tureen_plugin(t, number);
+  if (known != NULL) *found = (receiver){known->on_call, known->on_cancel, known->user};
   pthread_mutex_unlock(&t->lock);
-  return is_found;
+  return known != NULL;
 }
 
 static const char unregistered[] =

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-/* Both are macros in zlib.h, which Swift cannot see. 15 + 16: the largest window, with the gzip head and trailer. */
+/* Swift cannot import zlib's macros. 15 + 16 selects the largest window and the gzip format. */
 static inline int czlib_inflate_init(z_stream *stream) { return inflateInit2(stream, 15 + 16); }
 static inline int czlib_deflate_init(z_stream *stream, int level) {
     return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);

@@ -5,10 +5,11 @@
 #endif
 
 extension Connection {
-  /// Makes another database hold what this one holds, in place of what it held: all of it or, when this throws, nothing.
+  /// Replaces the contents of another database with those of this one: completely or, if this
+  /// throws, not at all.
   ///
-  /// Neither may be in a transaction, and neither may be encrypted. Statements of the other one that are being read fail
-  /// afterwards.
+  /// Neither database may be in a transaction or encrypted. Statements of the other connection that
+  /// are being read fail afterwards.
   package func copy(to other: Connection) throws(DatabaseError) {
     other.forgetStatements()
     guard let backup = sqlite3_backup_init(other.handle, "main", handle, "main") else {

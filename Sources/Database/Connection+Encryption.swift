@@ -6,15 +6,15 @@ import Support
   import CSQLite
 #endif
 
-/// What a file's first bytes say it is.
+/// The kind of a file, judged by its first bytes.
 package enum FileKind: Sendable, Equatable {
-  /// Nothing in it yet: it becomes what the first who writes to it makes of it.
+  /// The file has no bytes yet: the first writer decides what it becomes.
   case empty
-  /// An SQLite database, maybe a damaged one.
+  /// An SQLite database, possibly damaged.
   case plain
-  /// Bytes as if drawn by lot. An encrypted database looks so, and hardly anything else that gets where a database belongs.
+  /// The bytes look random, which in practice means an encrypted database.
   case encrypted
-  /// Neither: no database.
+  /// Not a database.
   case unknown
 
   /// - Parameters:
@@ -30,12 +30,13 @@ package enum FileKind: Sendable, Equatable {
     }
   }
 
-  /// Bytes looked at: the smallest page that an encrypted store has.
+  /// The number of bytes examined: the smallest page size of an encrypted store.
   static let looked = 4096
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// In 4096 random bytes every value comes 16 times, give or take 4. That one of them stays away is rare, that 16 do, or that
-  /// one comes 64 times, does not happen. In text and in pages with free space it does.
+  /// In 4096 random bytes each value occurs 16 times, give or take 4. It is rare that one value is
+  /// missing, and practically impossible that 16 are missing or that one occurs 64 times. In text
+  /// and in pages with free space both are common.
   private static func looksRandom(_ bytes: [UInt8]) -> Bool {
     var counts = [Int](repeating: 0, count: 256)
     for byte in bytes { counts[Int(byte)] += 1 }
@@ -44,7 +45,7 @@ package enum FileKind: Sendable, Equatable {
 }
 
 extension Connection {
-  /// Whether this build has SQLCipher in place of SQLite.
+  /// Whether this build links SQLCipher instead of SQLite.
   package static var canEncrypt: Bool {
     #if Encryption
       true
@@ -53,7 +54,8 @@ extension Connection {
     #endif
   }
 
-  /// What the file is, by its first bytes. Reads nothing else, takes no lock and leaves the file and those beside it alone.
+  /// Returns the kind of the file, judged by its first bytes. Reads nothing else, takes no lock,
+  /// and touches neither the file nor its side files.
   package func fileKind() throws(DatabaseError) -> FileKind {
     var start = [UInt8](repeating: 0, count: FileKind.looked), size: sqlite3_int64 = 0
     let code = csqlite_file_start(handle, &start, Int32(start.count), &size)
@@ -61,9 +63,10 @@ extension Connection {
     return FileKind(start: Array(start.prefix(Int(clamping: size))), size: size)
   }
 
-  /// Whether the key opens nothing: the first page does not decrypt. Any other trouble is thrown.
+  /// Returns whether the key is wrong, that is, the first page does not decrypt.
+  /// - Throws: ``DatabaseError`` for any other failure.
   package func isWrongKey() throws(DatabaseError) -> Bool {
-    // Ending must not fold a write-ahead log back: a wrong key changes nothing.
+    // Closing must not checkpoint the write-ahead log: an attempt with a wrong key changes nothing.
     _ = csqlite_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     do {
       _ = try firstValue("SELECT count(*) FROM sqlite_master")
@@ -74,7 +77,7 @@ extension Connection {
     return false
   }
 
-  /// The file's address for a connection that looks at nothing but the file.
+  /// Returns the URI for a connection that reads only the database file itself.
   static func immutableAddress(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var address = Array("file:".utf8)
@@ -87,27 +90,29 @@ extension Connection {
     return String(decoding: address, as: UTF8.self) + "?immutable=1"
   }
 
-  /// Gives SQLCipher the key, before anything is read.
+  /// Passes the key to SQLCipher. Must happen before the first read.
   func unlock(_ key: UnsafeRawBufferPointer) throws(DatabaseError) {
     #if Encryption
       guard case .text? = try firstValue("PRAGMA cipher_version") else {
         throw DatabaseError(
-          code: SQLITE_MISUSE, message: "a plain SQLite that this program loaded before took the place of SQLCipher")
+          code: SQLITE_MISUSE, message: "the program loaded a plain SQLite before SQLCipher, and its functions win")
       }
       let code = sqlite3_key(handle, key.baseAddress, Int32(clamping: key.count))
       guard code == SQLITE_OK else { throw error(sql: nil) }
-      // It would write to standard error of what is an error here. Not before: the first key of a process turns its log on.
+      // SQLCipher would log to standard error what we report as an error. This cannot be set
+      // earlier: the first key of a process enables the log.
       try execute("PRAGMA cipher_log_level = NONE")
-      // What is sorted must not get into files: those would be plain.
+      // Temporary files would be unencrypted, so sorting stays in memory.
       try execute("PRAGMA temp_store = MEMORY")
     #else
       throw DatabaseError(code: SQLITE_MISUSE, message: "this build cannot encrypt")
     #endif
   }
 
-  /// Writes everything in this database into a new one under `path`, which is there and empty, with another key or none.
+  /// Writes the whole database into a new file, encrypted with another key or unencrypted.
   ///
-  /// The new file has no journal: it is worth something only when this returns. Needs SQLCipher. Not within a transaction.
+  /// The file at `path` must exist and be empty. It has no journal: it is valid only after this
+  /// returns. Needs SQLCipher. Must not be called within a transaction.
   package func export(to path: String, key: UnsafeRawBufferPointer?, pageSize: Int) throws {
     let attach = try prepare("ATTACH DATABASE ? AS fresh KEY ?")
     attach.bind(1, path)
@@ -124,7 +129,7 @@ extension Connection {
       }
     }
     guard case .text("ok")? = try firstValue("PRAGMA fresh.integrity_check(1)") else {
-      throw DatabaseError(code: SQLITE_CORRUPT, message: "what was written to \(path) is not what was read")
+      throw DatabaseError(code: SQLITE_CORRUPT, message: "the copy at \(path) failed its integrity check")
     }
   }
 }

@@ -4,7 +4,7 @@
   import CSQLite
 #endif
 
-/// Keeps a closure alive for SQLite, which gives it back when the connection ends.
+/// Keeps a closure alive while SQLite uses it. SQLite releases it when the connection closes.
 private final class CollationBox {
   let compare: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
   init(_ compare: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32) { self.compare = compare }
@@ -15,11 +15,12 @@ private final class PredicateBox {
   init(_ holds: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) { self.holds = holds }
 }
 
-/// Orders and functions of our own for the SQL of one connection. SQLite calls them inside its statements, on the connection's
-/// thread; they must not use the connection.
+/// Collations and functions in Swift for the SQL of one connection. SQLite calls them inside its
+/// statements, on the connection's thread; they must not use the connection.
 extension Connection {
-  /// Adds an order of text, as in `ORDER BY Name COLLATE "name"`.
-  /// - Parameter compare: Negative, zero or positive, by UTF-8 bytes. Must be a consistent order.
+  /// Adds a collation, as in `ORDER BY Name COLLATE "name"`.
+  /// - Parameter compare: Compares UTF-8 bytes; returns a negative, zero or positive number. Must
+  ///   define a consistent order.
   package func addCollation(
     _ name: String, _ compare: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
   ) throws(DatabaseError) {
@@ -35,7 +36,8 @@ extension Connection {
     guard code == SQLITE_OK else { throw error(sql: nil) }
   }
 
-  /// Adds a function of two texts that is true or false, and null when one of them is. The same texts must always give the same.
+  /// Adds a deterministic function of two texts that returns true or false; null if an argument is
+  /// null.
   package func addTextPredicate(
     _ name: String, _ holds: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
   ) throws(DatabaseError) {

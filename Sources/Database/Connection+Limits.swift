@@ -4,29 +4,31 @@
   import CSQLite
 #endif
 
-/// Says now and then, while a statement runs, whether it may go on. The inner one of two asks the outer one, too.
+/// Decides periodically, while a statement runs, whether it may continue. A nested watch asks the
+/// outer one as well.
 final class StepWatch {
-  private let mayGoOn: () -> Bool
+  private let shouldContinue: () -> Bool
   private let outer: StepWatch?
 
-  init(outer: StepWatch?, _ mayGoOn: @escaping () -> Bool) {
+  init(outer: StepWatch?, _ shouldContinue: @escaping () -> Bool) {
     self.outer = outer
-    self.mayGoOn = mayGoOn
+    self.shouldContinue = shouldContinue
   }
 
-  var allows: Bool { mayGoOn() && outer?.allows ?? true }
+  var allows: Bool { shouldContinue() && outer?.allows ?? true }
 }
 
 extension Connection {
-  /// Instructions of SQLite's machine between two looks: some 50 microseconds.
+  /// Virtual machine instructions between two checks: about 50 microseconds.
   private static let stepsBetweenLooks = 1000
 
-  /// Runs `body`, but its statements only as long as `mayGoOn` says so: then the one that runs fails with
-  /// ``DatabaseError/isInterrupted``. It is asked about 20,000 times a second, inside the statement: it must not use the
-  /// connection. An interrupt from outside (`sqlite3_interrupt`) would miss a statement that is just about to begin.
-  package func whileAllowed<T>(_ mayGoOn: @escaping () -> Bool, _ body: () throws -> T) throws -> T {
+  /// Runs `body` and interrupts its statements as soon as `shouldContinue` returns false: the running one
+  /// fails with ``DatabaseError/isInterrupted``. SQLite calls `shouldContinue` about 20,000 times a
+  /// second, inside the statement; it must not use the connection. An interrupt from outside
+  /// (`sqlite3_interrupt`) would miss a statement that is just about to begin.
+  package func whileAllowed<T>(_ shouldContinue: @escaping () -> Bool, _ body: () throws -> T) throws -> T {
     let outer = watch
-    setWatch(StepWatch(outer: outer, mayGoOn))
+    setWatch(StepWatch(outer: outer, shouldContinue))
     defer { setWatch(outer) }
     return try body()
   }
@@ -42,9 +44,10 @@ extension Connection {
       }, Unmanaged.passUnretained(watch).toOpaque())
   }
 
-  /// Runs `body`, but its statements only so far.
-  /// - Parameter steps: Instructions of SQLite's machine, about 20 million a second; counted in thousands.
-  /// - Returns: nil when that was not enough.
+  /// Runs `body` with a limit on the work of its statements.
+  /// - Parameter steps: Virtual machine instructions, about 20 million a second; counted in
+  ///   thousands.
+  /// - Returns: nil if the limit was exceeded.
   package func limited<T>(toSteps steps: Int, _ body: () throws -> T) throws -> T? {
     var looks = steps / Connection.stepsBetweenLooks
     do {
@@ -58,12 +61,12 @@ extension Connection {
     }
   }
 
-  /// What a connection allows of one statement.
+  /// A limit that a connection sets on statements.
   package enum Limit: Sendable {
     /// Bytes of a text, a blob or a row.
     case valueBytes
     case sqlBytes
-    /// Levels of an expression's tree.
+    /// Levels of an expression tree.
     case expressionDepth
     /// Instructions of a compiled statement.
     case instructions
@@ -82,6 +85,6 @@ extension Connection {
     }
   }
 
-  /// Sets a limit; one above SQLite's own becomes that.
+  /// Sets a limit. SQLite's own maximum caps it.
   package func setLimit(_ limit: Limit, _ value: Int) { sqlite3_limit(handle, limit.number, Int32(clamping: value)) }
 }

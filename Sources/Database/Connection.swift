@@ -8,12 +8,13 @@ import Support
 
 /// One open SQLite database. Not thread-safe: its owner uses it from one thread at a time.
 package final class Connection {
-  /// `immutable` reads the database file alone: no lock, no write-ahead log, nothing beside it is looked at or made.
+  /// The access mode. `immutable` reads only the database file: no locks, no write-ahead log, and
+  /// no side file is read or created.
   package enum Mode: Sendable { case readWriteCreate, readWrite, readOnly, immutable }
 
   package enum TransactionKind: String, Sendable { case deferred = "DEFERRED", immediate = "IMMEDIATE" }
 
-  /// What every transaction needs.
+  /// The statements that every transaction needs.
   private enum Verb: Equatable {
     case begin(TransactionKind), commit, rollback, schemaVersion
 
@@ -28,23 +29,26 @@ package final class Connection {
   }
 
   let handle: OpaquePointer
-  /// Whether the file is read and written with a key.
+  /// Whether the file is encrypted.
   package let isEncrypted: Bool
   private var cache: [String: Statement] = [:]
-  /// Prepared once, and few: they are looked for one by one.
+  /// Prepared once. There are few, so a linear search is enough.
   private var verbs: [(verb: Verb, statement: Statement)] = []
   private var isOpen = true
-  /// Says whether the statement that runs may go on. Kept alive here while SQLite knows of it.
+  /// Decides whether the running statement may continue. SQLite holds an unretained pointer to it.
   var watch: StepWatch?
 
-  /// Statements kept prepared. Soups, paths and masks of changed columns make a few dozen; smart SQL can make more.
+  /// Capacity of the statement cache. Soups, paths and masks of changed columns need a few dozen;
+  /// smart SQL can need more.
   private static let cachedStatements = 256
 
   /// - Parameters:
   ///   - path: A file, or `:memory:`.
-  ///   - key: What the file is encrypted with, nil for a plain one. Copied by SQLCipher; see ``isWrongKey()`` for a wrong one.
-  /// - Throws: ``DatabaseError``, for example when the folder does not exist, or when there is a key and this build cannot
-  ///   encrypt. A file that is no database is only noticed by the first statement.
+  ///   - key: The encryption key; nil for an unencrypted file. SQLCipher copies it.
+  ///     ``isWrongKey()`` detects a wrong one.
+  /// - Throws: ``DatabaseError``, for example if the folder does not exist, or if there is a key
+  ///   and this build cannot encrypt. A file that is not a database fails only at the first
+  ///   statement.
   package init(path: String, mode: Mode, key: UnsafeRawBufferPointer? = nil) throws(DatabaseError) {
     let flags: Int32 =
       switch mode {
@@ -69,11 +73,12 @@ package final class Connection {
 
   deinit { close() }
 
-  /// SQLite counts its memory no longer, for which it takes a lock at every allocation. For the whole process: only for programs
-  /// that own it, before the first connection; later it does nothing.
+  /// Turns off SQLite's memory statistics, which take a lock at every allocation. This affects the
+  /// whole process: only programs that own it may call this, before the first connection; later
+  /// calls have no effect.
   package static func leaveMemoryUncounted() { _ = csqlite_config_memory_status(0) }
 
-  /// Ends every statement and closes the file. Safe to call twice.
+  /// Finalizes every statement and closes the file. A second call has no effect.
   package func close() {
     guard isOpen else { return }
     isOpen = false
@@ -87,7 +92,7 @@ package final class Connection {
   /// Waits up to `milliseconds` for another connection's lock.
   package func setBusyTimeout(milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
-  /// Runs one or more statements without looking at their rows.
+  /// Runs one or more statements and ignores their rows.
   package func execute(_ sql: String) throws(DatabaseError) {
     var message: UnsafeMutablePointer<CChar>?
     let code = sqlite3_exec(handle, sql, nil, nil, &message)
@@ -97,9 +102,9 @@ package final class Connection {
     throw DatabaseError(code: sqlite3_extended_errcode(handle), message: text, sql: sql)
   }
 
-  /// A prepared statement, from the cache when its text was seen before: reset and without bound values.
+  /// Returns a prepared statement, reset and without bound values; from the cache if possible.
   package func statement(_ sql: String) throws(DatabaseError) -> Statement {
-    // Strings that only look the same are one key, but not one statement.
+    // Canonically equivalent texts are the same key, but not the same statement.
     if let cached = cache[sql], cached.hasText(sql) {
       cached.reset()
       cached.clearBindings()
@@ -111,7 +116,7 @@ package final class Connection {
     return statement
   }
 
-  /// A prepared statement that the caller alone holds.
+  /// Prepares a statement that only the caller holds.
   package func prepare(_ sql: String) throws(DatabaseError) -> Statement {
     var handle: OpaquePointer?
     let (code, hasMore) = sql.withCString { text in
@@ -128,17 +133,19 @@ package final class Connection {
     return Statement(handle: handle, connection: self, sql: sql)
   }
 
-  /// Whether anything but white space is left behind a statement. A comment counts: what it hides was meant to run.
+  /// Returns whether anything but white space follows the statement. A comment counts: it may hide
+  /// SQL that was meant to run.
   private static func hasMore(_ tail: UnsafePointer<CChar>) -> Bool {
     var p = tail
     while UInt8(bitPattern: p.pointee).isASCIIWhitespace { p += 1 }
     return p.pointee != 0
   }
 
-  /// Finalizes the cached statements that are not in use; before DDL, and when the cache is full.
+  /// Empties the statement cache: before DDL, and when the cache is full. Statements in use stay
+  /// valid.
   package func forgetStatements() { cache.removeAll() }
 
-  /// Runs `body` inside a transaction: committed when it returns, rolled back when it throws.
+  /// Runs `body` in a transaction: commits when it returns, rolls back when it throws.
   package func transaction<T>(_ kind: TransactionKind, _ body: () throws -> T) throws -> T {
     try statement(.begin(kind)).run()
     do {
@@ -146,7 +153,7 @@ package final class Connection {
       try statement(.commit).run()
       return result
     } catch {
-      // A full disk and the like roll back by themselves; then there is nothing left to roll back.
+      // SQLite rolls back by itself on errors such as a full disk.
       if isInTransaction { try? statement(.rollback).run() }
       throw error
     }
@@ -159,15 +166,16 @@ package final class Connection {
     return statement
   }
 
-  /// A number that changes with the schema, by whomever it is changed. In a transaction it is that of what the transaction sees.
+  /// Returns a number that changes whenever any connection changes the schema. In a transaction,
+  /// the number belongs to the schema that the transaction sees.
   package func schemaVersion() throws(DatabaseError) -> Int64 {
     let statement = try statement(.schemaVersion)
     defer { statement.reset() }
     return try statement.step() ? statement.int64(0) : 0
   }
 
-  /// How many instructions of SQLite's machine the statements ran since this was asked the last time: work in numbers that do
-  /// not depend on the machine.
+  /// Returns how many virtual machine instructions the statements have run since the last call: a
+  /// measure of work that does not depend on the machine.
   package func takeStepCount() -> Int {
     var steps = 0, statement = sqlite3_next_stmt(handle, nil)
     while let current = statement {
@@ -177,7 +185,7 @@ package final class Connection {
     return steps
   }
 
-  /// Statements that are prepared and not finalized: memory of SQLite's.
+  /// The number of statements that are prepared and not finalized; each takes SQLite memory.
   package var statementCount: Int {
     var count = 0, statement = sqlite3_next_stmt(handle, nil)
     while let current = statement {
@@ -191,7 +199,7 @@ package final class Connection {
   package var changes: Int { Int(sqlite3_changes64(handle)) }
   package var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// The first value of the first row, nil without a row.
+  /// Returns the first value of the first row; nil if there is no row.
   package func firstValue(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) -> SQLValue? {
     let statement = try statement(sql)
     try statement.bind(values)
@@ -199,7 +207,7 @@ package final class Connection {
     return try statement.step() ? statement.value(0) : nil
   }
 
-  /// Runs one statement with bound values to its end.
+  /// Runs one statement with bound values to completion.
   package func run(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) {
     let statement = try statement(sql)
     try statement.bind(values)
@@ -209,9 +217,9 @@ package final class Connection {
 
   func error(sql: String?) -> DatabaseError {
     let code = sqlite3_extended_errcode(handle), message = String(cString: sqlite3_errmsg(handle))
-    // SQLCipher has no word of its own for a page that fails its check.
+    // SQLCipher has no message of its own for a page that fails its check.
     if isEncrypted, code == SQLITE_ERROR, message == String(cString: sqlite3_errstr(SQLITE_ERROR)) {
-      return DatabaseError(code: SQLITE_CORRUPT, message: "a page does not decrypt", sql: sql)
+      return DatabaseError(code: SQLITE_CORRUPT, message: "a page cannot be decrypted", sql: sql)
     }
     return DatabaseError(code: code, message: message, sql: sql)
   }

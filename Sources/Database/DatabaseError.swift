@@ -4,7 +4,7 @@
   import CSQLite
 #endif
 
-/// Why SQLite refused. Carries the statement with its placeholders, never the bound values.
+/// An SQLite error. Carries the statement with its placeholders, never the bound values.
 package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible {
   /// SQLite's extended result code.
   package let code: Int32
@@ -19,21 +19,22 @@ package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertibl
 
   package var primaryCode: Int32 { code & 0xff }
 
-  /// Another connection holds a lock: the same call may succeed later.
+  /// True if another connection holds a lock; the same call may succeed later.
   package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
-  /// The file is no database, or a damaged one.
+  /// True if the file is not a database or is damaged.
   package var isCorrupt: Bool { primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT }
 
-  /// A statement was not allowed to go on.
+  /// True if a watch interrupted the statement.
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 
-  /// The statement would do what this connection is kept from.
+  /// True if the authorizer of this connection rejected the statement.
   package var isForbidden: Bool {
     primaryCode == SQLITE_AUTH || (primaryCode == SQLITE_ERROR && message.hasPrefix("not authorized"))
   }
 
-  /// A limit of the connection or SQLite's own: of a text, a statement, its expressions, or memory.
+  /// True if a limit of the connection or of SQLite was exceeded: the size of a text or statement,
+  /// the depth of an expression, or memory.
   package var isLimit: Bool {
     switch primaryCode {
     case SQLITE_TOOBIG, SQLITE_NOMEM: true
@@ -42,13 +43,14 @@ package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertibl
     }
   }
 
-  /// SQLite has no code for these. Source: the texts of 3.40, pinned by a test.
+  /// Messages of limit errors that have no code of their own. Source: SQLite 3.40; a test pins
+  /// them.
   private static let limitMessages = [
     "Expression tree is too large", "parser stack overflow", "LIKE or GLOB pattern too complex", "string or blob too big",
     "too many columns", "too many terms", "too many SQL variables", "too many references", "too many FROM clause", "at most ",
   ]
 
-  /// The statement is wrong: what it says, or a value it meets.
+  /// True if the statement itself, or a value that it processes, is invalid.
   package var isMistake: Bool { [SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_MISUSE].contains(primaryCode) }
 
   package var description: String { sql.map { "\(message) in: \($0)" } ?? message }

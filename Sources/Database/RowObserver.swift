@@ -4,13 +4,15 @@
   import CSQLite
 #endif
 
-/// What became of a row.
+/// How a row was changed.
 package enum RowChange: Sendable { case inserted, updated, deleted }
 
-/// Hears of every row that a connection changes in an ordinary table, inside the statement that changes it.
+/// Observes every row that a connection changes in an ordinary table, inside the statement that
+/// changes it.
 ///
-/// Tables without rowids, `DROP TABLE`, and a `DELETE` without a condition are not told of. What is told may still be rolled
-/// back. The closure must not use the connection. The table's name is valid during the call only.
+/// SQLite does not report tables without rowids, `DROP TABLE`, or a `DELETE` without a condition.
+/// Reported changes may still be rolled back. The closure must not use the connection, and the
+/// table name is valid during the call only.
 package final class RowObserver {
   fileprivate let changed: (RowChange, UnsafePointer<CChar>, Int64) -> Void
 
@@ -18,7 +20,8 @@ package final class RowObserver {
 }
 
 extension Connection {
-  /// Sets or, with nil, takes away the observer of this connection. The caller keeps it alive as long as it is set.
+  /// Sets the observer of this connection, or removes it with nil. The caller keeps the observer
+  /// alive while it is set.
   package func setRowObserver(_ observer: RowObserver?) {
     guard let observer else {
       sqlite3_update_hook(handle, nil, nil)

@@ -1,23 +1,16 @@
 import Glibc
 
+@_exported import enum Support.ColumnType
+@_exported import enum Support.SQLValue
+
 #if Encryption
   import CSQLCipher
 #else
   import CSQLite
 #endif
 
-/// A value as SQLite keeps it.
-package enum SQLValue: Sendable, Equatable {
-  case null
-  case integer(Int64)
-  case real(Double)
-  case text(String)
-  case blob([UInt8])
-}
-
-package enum ColumnType: Sendable { case integer, real, text, blob, null }
-
-/// A prepared statement. Positions of parameters count from 1, of columns from 0, as in SQLite.
+/// A prepared statement. Parameter positions count from 1 and column positions from 0, as in
+/// SQLite.
 package final class Statement {
   private var handle: OpaquePointer?
   private unowned let connection: Connection
@@ -29,7 +22,7 @@ package final class Statement {
     self.sql = sql
   }
 
-  /// Whether it was made from this text, byte by byte.
+  /// Returns whether the statement was prepared from exactly these bytes.
   func hasText(_ text: String) -> Bool {
     guard text.utf8.count == sql.utf8.count else { return false }
     return text.withCString { a in sql.withCString { b in memcmp(a, b, sql.utf8.count) == 0 } }
@@ -42,10 +35,10 @@ package final class Statement {
     handle = nil
   }
 
-  /// SQLite's word that the statement cannot change the database.
+  /// True if SQLite guarantees that the statement does not change the database.
   package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
-  /// It is an `EXPLAIN`: its rows tell how another statement would run.
+  /// True for an `EXPLAIN`: its rows describe how another statement would run.
   package var isExplain: Bool { sqlite3_stmt_isexplain(handle) != 0 }
 
   // MARK: Binding
@@ -61,12 +54,13 @@ package final class Statement {
     }
   }
 
-  /// Binds text without copying it: the bytes must stay until the statement is reset.
+  /// Binds text without copying it. The bytes must stay valid until the statement is reset.
   package func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
     _ = csqlite_bind_text_static(handle, index, text.baseAddress ?? nowhere, Int32(clamping: text.count))
   }
 
-  /// Binds bytes without copying them: they must stay until the statement is reset and its bindings are cleared.
+  /// Binds bytes without copying them. They must stay valid until the statement is reset and its
+  /// bindings are cleared.
   package func bind(_ index: Int32, blob: UnsafeRawBufferPointer) {
     _ = csqlite_bind_blob_static(handle, index, blob.baseAddress ?? nowhere, Int32(clamping: blob.count))
   }
@@ -84,8 +78,8 @@ package final class Statement {
     }
   }
 
-  /// Binds the parameters from 1 on.
-  /// - Throws: ``DatabaseError`` when there are fewer parameters than values; the rest of the parameters stay NULL.
+  /// Binds the parameters from position 1 on. Parameters without a value stay NULL.
+  /// - Throws: ``DatabaseError`` if there are fewer parameters than values.
   package func bind(_ values: [SQLValue]) throws(DatabaseError) {
     guard values.count <= parameterCount else {
       throw DatabaseError(
@@ -98,7 +92,8 @@ package final class Statement {
 
   // MARK: Running
 
-  /// - Returns: True when there is a row to look at, false at the end.
+  /// Advances to the next row.
+  /// - Returns: False if there are no more rows.
   package func step() throws(DatabaseError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -110,7 +105,7 @@ package final class Statement {
     }
   }
 
-  /// Runs a statement that yields no row and makes it ready for the next values.
+  /// Runs a statement that returns no rows, then resets it.
   package func run() throws(DatabaseError) {
     _ = try step()
     sqlite3_reset(handle)
@@ -138,12 +133,12 @@ package final class Statement {
   package func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
   package func double(_ index: Int32) -> Double { sqlite3_column_double(handle, index) }
 
-  /// The column as text; empty for NULL.
+  /// Returns the column as text; empty for NULL.
   package func string(_ index: Int32) -> String {
     String(decoding: UnsafeRawBufferPointer(bytes(index)), as: UTF8.self)
   }
 
-  /// The column's text, valid until the next step or reset; empty for NULL.
+  /// Returns the column's text, valid until the next step or reset; empty for NULL.
   package func bytes(_ index: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_text(handle, index)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index)))
@@ -162,5 +157,5 @@ package final class Statement {
   }
 }
 
-/// A place for empty text to point to: SQLite takes a null pointer for NULL.
+/// A non-null pointer for empty text and blobs: SQLite treats a null pointer as NULL.
 private nonisolated(unsafe) let nowhere = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))

@@ -1,19 +1,19 @@
 import RecordScan
 import Support
 
-/// The text of a JSON file with what its messages need: its name, and the lines its keys stand on.
+/// The text of a JSON file, with its name and the line numbers that error messages need.
 public struct JSONFile: Sendable {
-  /// As shown to people.
+  /// The name shown to users.
   public let name: String
   public let text: [UInt8]
   public let value: JSONValue
 
-  /// What is wrong with a file, in one sentence that begins with the file and the line.
+  /// A problem with a file, in one sentence that starts with the file name and the line.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
     public let description: String
   }
 
-  /// - Throws: ``Problem`` with line and column when the text is not JSON.
+  /// - Throws: ``Problem`` with line and column if the text is not valid JSON.
   public init(name: String, text: [UInt8]) throws(Problem) {
     self.name = name
     self.text = text
@@ -25,18 +25,19 @@ public struct JSONFile: Sendable {
     }
   }
 
-  /// A problem with a key: `file:line: 'key' what`.
+  /// Returns a problem with a key: `file:line: 'key' what`.
   public func problem(key: String, _ what: String) -> Problem {
     Problem(description: "\(name)\(line(ofKey: key).map { ":\($0)" } ?? ""): '\(key)' \(what)")
   }
 
-  /// A problem with a key of one element, counted from 0, of a first-level list. If the element lacks the key, the line is the
-  /// element's.
+  /// Returns a problem with a key of one element, counted from 0, of a first-level list. If the
+  /// element lacks the key, the line is that of the element.
   public func problem(key: String, of position: Int, in list: String, _ what: String) -> Problem {
     problem(at: [.key(list), .position(position), .key(key)], "'\(key)' \(what)")
   }
 
-  /// A problem with what stands at a path; when only the beginning of the path is there, with that.
+  /// Returns a problem with the value at a path. If only a prefix of the path exists, the line is
+  /// where that prefix ends.
   public func problem(at path: [Step], _ what: String) -> Problem {
     Problem(description: "\(name):\(line(at: offset(of: path))): \(what)")
   }
@@ -47,10 +48,10 @@ public struct JSONFile: Sendable {
     case position(Int)
   }
 
-  /// A problem with the file as a whole.
+  /// Returns a problem with the file as a whole.
   public func problem(_ what: String) -> Problem { Problem(description: "\(name): \(what)") }
 
-  /// The line, counted from 1, of the first member with this key; nil when there is none.
+  /// Returns the line, counted from 1, of the first member with this key; nil if there is none.
   public func line(ofKey key: String) -> Int? { offset(ofKey: key, in: 0..<text.count).map(line) }
 
   private func line(at offset: Int) -> Int { text[..<offset].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 } }
@@ -69,7 +70,7 @@ public struct JSONFile: Sendable {
     return nil
   }
 
-  /// Where the key of the path's last step stands, or its element.
+  /// Returns the offset of the key, or the element, that the path's last step leads to.
   private func offset(of path: [Step]) -> Int {
     text.withUnsafeBytes { bytes in
       var walker = JSONWalker(bytes), found = 0
@@ -83,8 +84,8 @@ public struct JSONFile: Sendable {
 }
 
 extension JSONWalker {
-  /// Goes into the container it stands before, as far as the value that the step leads to.
-  /// - Returns: Where the member's key or the element begins.
+  /// Moves from the container at the current position to the value that the step leads to.
+  /// - Returns: The offset of the member's key, or of the element.
   fileprivate mutating func enter(_ step: JSONFile.Step) throws(ScanError) -> Int {
     skipWhitespace()
     switch step {

@@ -1,8 +1,9 @@
 import Support
 
-/// JSON text as people read it.
+/// Formats JSON text for people.
 public enum JSONLayout {
-  /// The same text with line breaks and two spaces a level; every number and string stays as it is spelled.
+  /// Returns the text with line breaks and an indentation of two spaces per level. Numbers and
+  /// strings keep their spelling.
   /// - Parameter text: Valid JSON, compact or not.
   public static func indented(_ text: [UInt8]) -> [UInt8] {
     var layout = Writer()
@@ -29,7 +30,7 @@ public enum JSONLayout {
     return layout.out
   }
 
-  /// Whether a bracket's partner follows at once.
+  /// Returns whether the bracket at `i` is closed at once.
   private static func isClosed(_ text: [UInt8], after i: Int) -> Bool {
     let next = text[(i + 1)...].first { !$0.isASCIIWhitespace }
     return next == UInt8(ascii: "}") || next == UInt8(ascii: "]")

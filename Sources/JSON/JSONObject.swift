@@ -1,4 +1,5 @@
-/// The members of a JSON object, in order. Look-ups are linear: objects here are options and states with a dozen keys.
+/// The members of a JSON object, in order. Look-ups are linear: these objects are options and
+/// states with a dozen keys.
 public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionaryLiteral {
   public typealias Element = (key: String, value: JSONValue)
 
@@ -6,7 +7,8 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
 
   public init() {}
 
-  /// The last of several members with one key wins, at the place of the first.
+  /// Creates an object. If a key occurs more than once, the last value wins, at the position of the
+  /// first.
   public init(_ elements: [(String, JSONValue)]) {
     for (key, value) in elements { self[key] = value }
   }
@@ -17,7 +19,7 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
   public var isEmpty: Bool { members.isEmpty }
   public var keys: [String] { members.map(\.key) }
 
-  /// Setting a key that exists keeps its place; nil removes it.
+  /// Setting an existing key keeps its position; setting nil removes the member.
   public subscript(key: String) -> JSONValue? {
     get { position(key).map { members[$0].value } }
     set {
@@ -31,31 +33,33 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
     }
   }
 
-  /// Keys are the same when their bytes are.
+  /// Two keys are equal if their bytes are.
   private func position(_ key: String) -> Int? {
     members.firstIndex { $0.key.hasSameBytes(as: key) }
   }
 
-  /// The members that are to be kept, in their order.
+  /// Returns the members that satisfy `isKept`, in order.
   public func filtered(_ isKept: (Element) throws -> Bool) rethrows -> JSONObject {
     var kept = self
     kept.members = try members.filter(isKept)
     return kept
   }
 
-  /// Members of the other object in the place of these; those that are not here follow.
+  /// Returns this object with the members of the other one: existing keys keep their position, new
+  /// keys follow at the end.
   public func replacing(with other: JSONObject) -> JSONObject {
     var merged = self
     for (key, value) in other { merged[key] = value }
     return merged
   }
 
-  /// Without a search for an earlier member: for a parser that has checked.
+  /// Appends a member without looking for an earlier one with the same key; for a parser that has
+  /// checked.
   mutating func append(_ key: String, _ value: JSONValue) { members.append((key, value)) }
 
   public func makeIterator() -> IndexingIterator<[Element]> { members.makeIterator() }
 
-  /// Objects are equal when they hold the same members, in whatever order.
+  /// Two objects are equal if they hold the same members, in any order.
   public static func == (a: JSONObject, b: JSONObject) -> Bool {
     a.count == b.count && a.allSatisfy { b[$0.key] == $0.value }
   }

@@ -1,18 +1,18 @@
 import RecordScan
 import Support
 
-/// Why a text is not JSON. Carries no text of it.
+/// Why a text is not valid JSON. Contains nothing of the text.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Byte offset of what cannot stand where it stands.
+  /// The byte offset of the first invalid byte.
   public let offset: Int
   public let message: String
 
   public var description: String { "\(message) (at byte \(offset))" }
 
-  /// Line and column of the place, both counted from 1, columns in bytes.
+  /// Returns line and column of the error, both counted from 1, columns in bytes.
   public func position(in text: [UInt8]) -> (line: Int, column: Int) { JSONError.position(of: offset, in: text) }
 
-  /// The same of any offset.
+  /// Returns line and column of an offset, both counted from 1, columns in bytes.
   package static func position(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
     let before = text.prefix(offset)
     let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
@@ -22,7 +22,9 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension JSONValue {
-  /// - Throws: ``JSONError`` unless the whole text is one JSON value, UTF-8 and at most 1,000 levels deep.
+  /// Parses JSON text.
+  /// - Throws: ``JSONError`` unless the whole text is one JSON value in UTF-8, nested at most 1,000
+  ///   levels deep.
   public init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
     var parser = JSONParser(walker: JSONWalker(bytes))
     do {
@@ -83,7 +85,8 @@ struct JSONParser {
       walker.skipWhitespace()
       let key = String(decoding: try walker.key().meaning, as: UTF8.self)
       let member = try value(depth: depth + 1)
-      // Most objects are so small that looking at every key is faster than keeping a set of them.
+      // Most objects are so small that comparing every key is faster than maintaining a set of
+      // keys.
       if members.count < JSONParser.smallObject {
         members[key] = member
       } else {
@@ -114,7 +117,8 @@ struct JSONParser {
     return false
   }
 
-  /// Digits alone become an integer when 64 bits hold it, everything else a double: an infinity when it is too large for one.
+  /// Parses a number. A whole number that fits into 64 bits becomes an integer, everything else a
+  /// double: infinity if it is too large.
   static func number(_ slice: UnsafeBufferPointer<UInt8>) -> JSONValue {
     let text = String(decoding: slice, as: UTF8.self)
     let isWhole = !slice.contains { $0 == UInt8(ascii: ".") || $0 | UInt8.caseBit == UInt8(ascii: "e") }
@@ -130,7 +134,7 @@ struct JSONParser {
 }
 
 extension JSONValue {
-  /// The number that a scanned slice of digits means.
+  /// Parses the digits of a scanned number.
   public static func number(parsing digits: UnsafeRawBufferPointer) -> JSONValue {
     JSONParser.number(digits.bindMemory(to: UInt8.self))
   }

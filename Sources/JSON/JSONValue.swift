@@ -1,6 +1,7 @@
-/// Any JSON value. Integers stay integers (64 bit), objects keep the order of their keys.
+/// Any JSON value. Integers stay 64-bit integers, and objects keep the order of their keys.
 ///
-/// For options, states and settings. Records on their way between server, store and script are never turned into this.
+/// Used for options, states and settings. Records on their way between server, store and script
+/// stay text.
 public enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -16,7 +17,7 @@ public enum JSONValue: Sendable, Equatable {
   public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
   public var isNull: Bool { self == .null }
 
-  /// The integer, also of a number without a fraction such as `10.0`.
+  /// The value as an integer. A number without a fraction, such as `10.0`, counts as one.
   public var integerValue: Int64? {
     switch self {
     case .integer(let value): value
@@ -33,10 +34,10 @@ public enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// The member of an object; nil when there is none, or this is no object.
+  /// The member with this key; nil if there is none or the value is not an object.
   public subscript(_ key: String) -> JSONValue? { objectValue?[key] }
 
-  /// What kind of value it is, in the words used in error messages.
+  /// The name of the value's kind in error messages.
   public var kindName: String {
     switch self {
     case .null: "null"

@@ -1,6 +1,6 @@
-/// Pieces of JSON text.
+/// Writes pieces of JSON text.
 public enum JSONText {
-  /// Appends `text` as a JSON string with its quotes. Only what must be escaped is.
+  /// Appends `text` as a quoted JSON string. Escapes only what JSON requires.
   public static func appendQuoted(_ text: String, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
     var text = text
@@ -30,7 +30,7 @@ public enum JSONText {
     out.append(contentsOf: text[from...])
   }
 
-  /// An integer. No text is made of it on the way.
+  /// Appends an integer without creating a string.
   public static func append(_ value: Int64, to out: inout [UInt8]) {
     if value < 0 { out.append(UInt8(ascii: "-")) }
     let start = out.count
@@ -42,9 +42,9 @@ public enum JSONText {
     out[start...].reverse()
   }
 
-  /// A double in the shortest form that reads back the same and reads back as a double: `5.0`, never `5`.
-  /// An infinity, which is what a number too large for a double is read as, becomes `1e999`: it reads back the same. NaN, for
-  /// which JSON has nothing, becomes `null`.
+  /// Appends a double in the shortest form that reads back as the same double: `5.0`, never `5`.
+  /// Infinity, which a number too large for a double is parsed as, becomes `1e999` and reads back
+  /// the same. NaN, which JSON cannot express, becomes `null`.
   public static func append(_ value: Double, to out: inout [UInt8]) {
     let text =
       value.isFinite ? "\(value)" : value.isNaN ? "null" : value > 0 ? "1e999" : "-1e999"
@@ -53,7 +53,7 @@ public enum JSONText {
 }
 
 extension JSONValue {
-  /// Compact JSON text.
+  /// Returns compact JSON text.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
     append(to: &out)
@@ -62,7 +62,7 @@ extension JSONValue {
 
   public var text: String { String(decoding: serialized(), as: UTF8.self) }
 
-  /// Appends compact JSON text. Recursion is as deep as the value, which parsing bounds.
+  /// Appends compact JSON text. The recursion is as deep as the value, which parsing limits.
   public func append(to out: inout [UInt8]) {
     switch self {
     case .null: out.append(contentsOf: "null".utf8)
@@ -83,7 +83,7 @@ extension JSONValue {
 }
 
 extension JSONObject {
-  /// Compact JSON text, keys in order.
+  /// Returns compact JSON text with the keys in order.
   public func serialized() -> [UInt8] { JSONValue.object(self).serialized() }
 
   public var text: String { JSONValue.object(self).text }

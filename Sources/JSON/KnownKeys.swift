@@ -1,8 +1,9 @@
-/// The keys an object may have. A key that is misspelled would otherwise be left out silently, and something else be done than
-/// was asked for.
+/// The keys that an object may have. Without this check, a misspelled key would be ignored silently
+/// and the call would not do what was asked.
 public struct KnownKeys: Sendable {
   public let names: [String]
-  /// Taken without a word and never offered: what other programs send and nothing here reads.
+  /// Keys that are accepted but never suggested: other programs send them, and nothing here reads
+  /// them.
   private let ignored: [String]
 
   public init(_ names: [String], ignoring ignored: [String] = []) {
@@ -10,12 +11,13 @@ public struct KnownKeys: Sendable {
     self.ignored = ignored
   }
 
-  /// The first key that is not known, and what to say about it behind its name.
+  /// Returns the first unknown key and a complaint that follows its name in a message.
   public func unknown(in object: JSONObject) -> (key: String, complaint: String)? {
     object.keys.first { !contains($0) }.map { ($0, complaint(about: $0)) }
   }
 
-  /// A key that differs from a known one in nothing but letter case: for objects that may hold further keys.
+  /// Returns the first key that differs from a known one only in letter case; for objects that may
+  /// hold additional keys.
   public func misspelled(in object: JSONObject) -> (key: String, complaint: String)? {
     object.keys.first { key in
       !contains(key) && names.contains { $0.lowercased() == key.lowercased() }
@@ -26,7 +28,7 @@ public struct KnownKeys: Sendable {
     "is not known here" + NearestName.hint(for: key, among: names)
   }
 
-  /// Keys are the same when their bytes are.
+  /// Two keys are equal if their bytes are.
   private func contains(_ key: String) -> Bool {
     names.contains { $0.hasSameBytes(as: key) } || ignored.contains { $0.hasSameBytes(as: key) }
   }

@@ -1,7 +1,8 @@
-/// Finds the name that a mistyped word was meant to be.
+/// Finds the name that a mistyped word most likely stands for.
 public enum NearestName {
-  /// The candidate that is the word in other letter case; else one that the word is a part of, such as `pgQuerySoup` for
-  /// `querySoup`; else the one with the fewest edits, where those are few for its length. Of equals the first one.
+  /// Returns the best candidate: one that differs only in letter case; else one that ends with the
+  /// word, such as `pgQuerySoup` for `querySoup`; else the one with the fewest edits, if those are
+  /// few for the word's length. Of equal candidates, the first one wins.
   public static func find(_ word: String, among candidates: [String]) -> String? {
     let word = word.lowercased()
     guard !word.isEmpty else { return nil }
@@ -16,13 +17,16 @@ public enum NearestName {
     return best.flatMap { $0.edits <= min(3, max(1, letters.count / 3)) ? $0.name : nil }
   }
 
-  /// "; did you mean 'x'?", or the list of all when nothing is near. Goes behind what is wrong with a word.
+  /// Returns "; did you mean 'x'?", or the list of all candidates if none is near, or nothing if
+  /// there are no candidates. Append it to the error message.
   public static func hint(for word: String, among candidates: [String]) -> String {
+    if candidates.isEmpty { return "" }
     if let nearest = find(word, among: candidates) { return "; did you mean '\(nearest)'?" }
     return "; known: \(candidates.joined(separator: ", "))"
   }
 
-  /// Insertions, deletions, substitutions and swaps of neighbours that make one word of the other.
+  /// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn
+  /// one word into the other.
   static func edits(_ a: [Character], _ b: [Character]) -> Int {
     var before: [Int] = [], last = Array(0...b.count)
     for i in a.indices {

@@ -1,21 +1,23 @@
 import RecordScan
 
-/// An object with one list left as text: looked at, but not built. For records on their way from a script to a store.
+/// An object with one list left as text: validated, but not parsed. For records on their way from a
+/// script to a store.
 public struct PartlyParsed: Sendable {
   public struct List: Sendable {
-    /// Where its text stands, in bytes.
-    public let place: Range<Int>
-    /// The first element that is no object: its position, counted from 0, and what it is instead.
-    public let stranger: (position: Int, kindName: String)?
+    /// The byte range of the list's text.
+    public let range: Range<Int>
+    /// The first element that is not an object: its position, counted from 0, and its kind.
+    public let firstNonObject: (position: Int, kindName: String)?
   }
 
-  /// Everything else; the list is not among the members.
+  /// The object without the list.
   public private(set) var value: JSONValue
-  /// The list; nil when there is none, or the member is no list. Then it is among the others.
+  /// The list; nil if the member is missing or not a list. In the latter case it is a member of
+  /// ``value``.
   public private(set) var list: List?
 
-  /// Parses an object; the member `key` stays as text when it is a list.
-  /// - Throws: ``JSONError`` as for parsing the whole: the list's text is JSON, too.
+  /// Parses an object; the member `key` stays text if it is a list.
+  /// - Throws: ``JSONError`` if the text, including that of the list, is not valid JSON.
   public init(parsing bytes: [UInt8], leaving key: String) throws(JSONError) {
     let wanted = Array(key.utf8)
     let result = bytes.withUnsafeBytes { raw -> Result<(JSONValue, List?), ScanError> in
@@ -47,7 +49,7 @@ extension JSONParser {
       walker.skipWhitespace()
       let key = try walker.key(), name = String(decoding: key.meaning, as: UTF8.self)
       walker.skipWhitespace()
-      // Of several members with one key the last one counts.
+      // If a key occurs more than once, the last member counts.
       if key == wanted {
         list = nil
         members[name] = nil
@@ -64,15 +66,15 @@ extension JSONParser {
   private mutating func list() throws(ScanError) -> PartlyParsed.List {
     let start = walker.offset
     walker.p += 1
-    var position = 0, stranger: (Int, String)?
+    var position = 0, firstNonObject: (Int, String)?
     if !closes(UInt8(ascii: "]")) {
       repeat {
         let kind = try walker.skipValue(depth: 2).kind
-        if kind != .object, stranger == nil { stranger = (position, JSONParser.name(kind)) }
+        if kind != .object, firstNonObject == nil { firstNonObject = (position, JSONParser.name(kind)) }
         position += 1
       } while try !ends(UInt8(ascii: "]"))
     }
-    return PartlyParsed.List(place: start..<walker.offset, stranger: stranger)
+    return PartlyParsed.List(range: start..<walker.offset, firstNonObject: firstNonObject)
   }
 
   private static func name(_ kind: ValueKind) -> String {

@@ -1,8 +1,8 @@
 import Glibc
 
 extension String {
-  /// Whether two texts are the same bytes. `==` also takes texts for equal that only look the same, and names, paths and keys are
-  /// different when their bytes are.
+  /// Returns whether two texts have the same bytes. `==` also treats canonically equivalent texts
+  /// as equal, but names, paths and keys differ if their bytes do.
   public func hasSameBytes(as other: String) -> Bool {
     var a = self, b = other
     return a.withUTF8 { a in

@@ -26,8 +26,8 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
   case setupStoreFromDefaultConfig = "pgSetupStoreFromDefaultConfig"
   case removeAllGlobalStores = "pgRemoveAllGlobalStores"
 
-  /// True for the four actions that take no store and concern every one.
-  public var isAboutAllStores: Bool {
+  /// Whether the action takes no store and concerns all of them.
+  public var concernsAllStores: Bool {
     switch self {
     case .getAllStores, .getAllGlobalStores, .removeAllStores, .removeAllGlobalStores: true
     default: false
@@ -36,7 +36,7 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
 }
 
 extension SmartStoreAction {
-  /// True for the actions that run a query: it may take any time, so it can be given up.
+  /// Whether the action runs a query. A query may take arbitrarily long, so it can be cancelled.
   public var isQuery: Bool {
     switch self {
     case .querySoup, .runSmartQuery, .moveCursorToPageIndex, .observe, .removeFromSoup: true
@@ -44,7 +44,7 @@ extension SmartStoreAction {
     }
   }
 
-  /// True for those that only read. Without the script their answers are not needed.
+  /// Whether the action only reads. If the script ends, the answer is not needed.
   var onlyReads: Bool { self != .removeFromSoup }
 }
 
@@ -69,7 +69,7 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   case getConflicts, resolveConflict
   case setupSyncsFromDefaultConfig
 
-  /// True for the actions that start long work and answer more than once, or late.
+  /// Whether the action starts long work, which answers late or more than once.
   public var isLong: Bool {
     switch self {
     case .syncDown, .syncUp, .reSync, .refresh, .more, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout: true
@@ -88,7 +88,7 @@ public enum AccountAction: String, CaseIterable, Sendable {
   case getUsers, getCurrentUser, logout, switchToUser
 }
 
-/// The actions of `tureen.accounts`, beside the model's own. Raw values are the wire names.
+/// The actions of `tureen.accounts`, which the native SDK does not have. Raw values are the wire names.
 public enum AccountsAction: String, CaseIterable, Sendable {
   case getOrgs, getIdentity, getUsage, startLogin, finishLogin, cancelLogin
 }
@@ -113,68 +113,69 @@ public enum NetworkAction: String, CaseIterable, Sendable {
   case sendRequest = "pgSendRequest"
 }
 
-/// One use of an action: the store it means and its checked arguments.
+/// One call of an action: its store and its checked arguments.
 public struct ActionCall: Sendable {
   public let store: StoreReference
-  /// The arguments, without `isGlobalStore` and `storeName`. An empty `{}` where a list belongs has become `[]`. Entries to be
-  /// stored are not among them: see ``entries()``.
+  /// The arguments, without `isGlobalStore` and `storeName`, and without the entries of an upsert: see ``entries()``. An empty
+  /// `{}` where a list is expected has become `[]`.
   public let arguments: JSONObject
-  /// The whole arguments object as the script sent it, for handlers that pass record text through.
+  /// The text of the complete arguments object as the script sent it, for handlers that pass record text through.
   public let rawArguments: [UInt8]
-  /// Says when the script gives the call up; nil for calls that are too short for it.
+  /// Reports the cancellation of the call; nil for calls that are too short to be cancelled.
   public internal(set) var cancellation: Cancellation?
-  /// The script reads the entries of the answer field by field: they need not be looked into, and a page of them ends with
-  /// `entryLengths`, the bytes of each.
+  /// Whether the script reads the entries of the answer field by field. The answer's page then ends with `entryLengths`, the
+  /// number of bytes of each entry, so that the entries need not be parsed.
   public internal(set) var wantsRecords = false
 
-  /// Where the entries to be stored stand in `rawArguments`.
-  private let entriesPlace: Range<Int>?
+  /// The position of an upsert's entries in `rawArguments`.
+  private let entriesRange: Range<Int>?
 
-  public init(store: StoreReference, arguments: JSONObject, rawArguments: [UInt8], entriesPlace: Range<Int>? = nil) {
+  public init(store: StoreReference, arguments: JSONObject, rawArguments: [UInt8], entriesRange: Range<Int>? = nil) {
     self.store = store
     self.arguments = arguments
     self.rawArguments = rawArguments
-    self.entriesPlace = entriesPlace
+    self.entriesRange = entriesRange
   }
 
-  /// The text of the required list `entries`, as the script sent it: checked to be a list of objects, never built.
+  /// Returns the text of the required list `entries` as the script sent it. It is checked to be a list of objects, but not
+  /// parsed into values.
   /// - Throws: `invalidArguments`.
   public func entries() throws(BridgeError) -> [UInt8] {
-    if let entriesPlace { return Array(rawArguments[entriesPlace]) }
+    if let entriesRange { return Array(rawArguments[entriesRange]) }
     return JSONValue.array(try array("entries")).serialized()
   }
 
-  /// An argument, or nil when it is absent or null.
+  /// Returns an argument; nil if it is absent or null.
   public func value(_ key: String) -> JSONValue? {
     guard let value = arguments[key], !value.isNull else { return nil }
     return value
   }
 
-  /// A required text. - Throws: `invalidArguments`, naming the key.
+  /// Returns a required string. - Throws: `invalidArguments`, naming the key.
   public func string(_ key: String) throws(BridgeError) -> String {
     guard let text = value(key)?.stringValue else { throw Self.wrong(key, "a string", arguments[key]) }
     return text
   }
 
-  /// A required integer; a number such as `10.0` counts as one. - Throws: `invalidArguments`, naming the key.
+  /// Returns a required integer; a number such as `10.0` counts as one. - Throws: `invalidArguments`, naming the key.
   public func integer(_ key: String) throws(BridgeError) -> Int64 {
     guard let integer = value(key)?.integerValue else { throw Self.wrong(key, "an integer", arguments[key]) }
     return integer
   }
 
-  /// A required list. - Throws: `invalidArguments`, naming the key.
+  /// Returns a required list. - Throws: `invalidArguments`, naming the key.
   public func array(_ key: String) throws(BridgeError) -> [JSONValue] {
     guard let array = value(key)?.arrayValue else { throw Self.wrong(key, "an array", arguments[key]) }
     return array
   }
 
-  /// A required object. - Throws: `invalidArguments`, naming the key.
+  /// Returns a required object. - Throws: `invalidArguments`, naming the key.
   public func object(_ key: String) throws(BridgeError) -> JSONObject {
     guard let object = value(key)?.objectValue else { throw Self.wrong(key, "an object", arguments[key]) }
     return object
   }
 
-  /// The error for an argument that is missing or of the wrong type.
+  /// Returns the error for an argument that is missing or of the wrong type.
   static func wrong(_ path: String, _ expected: String, _ given: JSONValue?) -> BridgeError {
     guard let given else { return .bridge(.invalidArguments, "argument '\(path)' is missing, expected \(expected)") }
     return wrong(path, expected, kindName: given.kindName)

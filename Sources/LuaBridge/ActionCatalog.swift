@@ -1,25 +1,25 @@
 import JSON
 
-/// What can be called through the bridge, for people who ask: services, their actions, and what each takes.
+/// Lists the bridge's services, their actions and the actions' arguments, for help texts.
 public enum ActionCatalog {
   /// One action.
   public struct Entry: Sendable {
     /// The wire name, such as `pgQuerySoup`.
     public let name: String
     public let summary: String
-    /// Arguments a call must have.
+    /// The required arguments.
     public let required: [String]
-    /// Arguments a call may have, those that say which store is meant left out.
+    /// The optional arguments, without those that select the store.
     public let optional: [String]
   }
 
-  /// The services' whole names, in alphabetical order.
+  /// The services' full names, in alphabetical order.
   public static let services = Action.services + ["tureen.accounts", "tureen.asset", "tureen.keyvalue", "tureen.parse"]
 
-  /// A service's last word, such as `smartstore`.
+  /// Returns the last part of a service's name, such as `smartstore`.
   public static func shortName(of service: String) -> String { service.split(separator: ".").last.map(String.init) ?? service }
 
-  /// The wire names of a service's actions; empty for a service that the bridge does not know.
+  /// Returns the wire names of a service's actions; empty for an unknown service.
   public static func actions(of service: String) -> [String] {
     switch service {
     case "com.salesforce.smartstore": SmartStoreAction.allCases.map(\.rawValue)
@@ -36,6 +36,7 @@ public enum ActionCatalog {
     }
   }
 
+  /// Returns a service's actions, sorted by name.
   public static func entries(of service: String) -> [Entry] {
     actions(of: service).sorted().compactMap { name in
       guard let action = try? Action(service: service, action: name) else { return nil }
@@ -46,7 +47,7 @@ public enum ActionCatalog {
     }
   }
 
-  /// The wire name of an action given by the name of its Lua function: `pgQuerySoup` for `querySoup`.
+  /// Returns the wire name of an action for the name of its Lua function: `pgQuerySoup` for `querySoup`.
   public static func wireName(of action: String, in service: String) -> String {
     let known = actions(of: service)
     if known.contains(action) { return action }

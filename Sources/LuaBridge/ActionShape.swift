@@ -1,6 +1,6 @@
 import JSON
 
-/// What an action accepts: checked before its handler sees it, and the one place that says what is required.
+/// Describes the value of an argument. Values are checked against it before an action's handler gets them.
 struct Shape: Sendable {
   enum Kind: String, Sendable {
     case any = "a value", string = "a string", integer = "an integer", number = "a number", boolean = "a boolean"
@@ -16,7 +16,7 @@ struct Shape: Sendable {
   let kind: Kind
   /// The members of an object that are checked.
   var fields: [Field] = []
-  /// The shape of an array's elements; empty for anything else. A list, since a struct cannot hold itself.
+  /// The shape of an array's elements; empty for other kinds. It is an array because a struct cannot contain itself.
   var element: [Shape] = []
 
   static let any = Shape(kind: .any)
@@ -27,13 +27,12 @@ struct Shape: Sendable {
   static let fieldlist = Shape(kind: .fieldlist, element: [.string])
   static func object(_ fields: [Field]) -> Shape { Shape(kind: .object, fields: fields) }
   static func array(_ element: Shape) -> Shape { Shape(kind: .array, element: [element]) }
-  /// Any object.
   static let anyObject = Shape.object([])
 
-  /// The value as the handler gets it: an empty object where a list belongs is an empty list (in Lua they look the
-  /// same), a number like `10.0` where an integer belongs is an integer. Keys the shape does not name stay: the store and the
-  /// sync engine check the keys of what they read, for all who give it to them.
-  /// - Parameter path: How an error names the value: `entries[3]`. Positions count from 1, as the script's do.
+  /// Checks a value and returns it as the handler gets it: an empty object becomes an empty list where a list is expected (in
+  /// Lua they look the same), and a number like `10.0` becomes an integer where an integer is expected. Keys that the shape does
+  /// not name are kept: the store and the sync engine check the keys of what they read, for all their callers.
+  /// - Parameter path: The name of the value in errors, such as `entries[3]`. Positions count from 1, as in Lua.
   /// - Throws: `invalidArguments`, naming the path.
   func checked(_ value: JSONValue, at path: String) throws(BridgeError) -> JSONValue {
     switch kind {
@@ -61,7 +60,7 @@ struct Shape: Sendable {
     return result
   }
 
-  /// The members of an object, checked. - Parameter path: "" for the arguments themselves.
+  /// Checks the members of an object. - Parameter path: Empty for the arguments object itself.
   static func checked(_ object: JSONObject, _ fields: [Field], at path: String) throws(BridgeError) -> JSONObject {
     var result = object
     for field in fields {
@@ -81,13 +80,13 @@ extension Shape.Field {
   static func optional(_ name: String, _ shape: Shape) -> Self { Self(name: name, shape: shape, isRequired: false) }
 }
 
-/// What one action takes: `scripts/dev/spec` makes one for each from bridge-spec/actions.
+/// Describes the arguments of one action. `scripts/dev/spec` generates the rules from bridge-spec/actions.
 struct ArgumentRules: Sendable {
-  /// Every argument, those that say which store is meant among them.
+  /// All arguments, including those that select the store.
   let fields: [Shape.Field]
-  /// Arguments of which one at least is needed.
+  /// Arguments of which at least one is required; empty for no such rule.
   let oneOf: [String]
-  /// The keys there may be; nil where any key may be.
+  /// The allowed keys; nil to allow any.
   private let keys: KnownKeys?
 
   init(_ fields: [Shape.Field] = [], oneOf: [String] = [], ignoring ignored: [String] = [], isOpen: Bool = false) {
@@ -96,16 +95,17 @@ struct ArgumentRules: Sendable {
     keys = isOpen ? nil : KnownKeys(fields.map(\.name), ignoring: ignored)
   }
 
-  /// The same without one argument, which another one reads.
-  func passing(over name: String) -> ArgumentRules {
+  /// Returns the rules without one argument, which is then ignored.
+  func excluding(_ name: String) -> ArgumentRules {
     ArgumentRules(fields.filter { $0.name != name }, oneOf: oneOf, ignoring: [name])
   }
 
-  /// The arguments as the handler gets them.
+  /// Checks the arguments and returns them as the handler gets them.
   /// - Throws: `invalidArguments`, naming the key.
   func checked(_ arguments: JSONObject) throws(BridgeError) -> JSONObject {
     if let unknown = keys?.unknown(in: arguments) {
-      throw .bridge(.invalidArguments, "argument '\(unknown.key)' \(unknown.complaint)")
+      let none = fields.isEmpty ? "; the action takes no arguments" : ""
+      throw .bridge(.invalidArguments, "argument '\(unknown.key)' \(unknown.complaint)\(none)")
     }
     let result = try Shape.checked(arguments, fields, at: "")
     if !oneOf.isEmpty, oneOf.allSatisfy({ arguments[$0]?.isNull ?? true }) { throw missing() }
@@ -113,7 +113,7 @@ struct ArgumentRules: Sendable {
   }
 
   private func missing() -> BridgeError {
-    // The model's own words.
+    // The native SDK's message.
     if oneOf == ["syncId", "syncName"] { return .bridge(.invalidArguments, "Neither syncId nor syncName were specified") }
     let others = oneOf.dropFirst().map { "'\($0)'" }.joined(separator: " or ")
     return .bridge(.invalidArguments, "argument '\(oneOf[0])' is missing, expected it or \(others)")

@@ -1,6 +1,6 @@
 import JSON
 
-/// Every service and action a script can call, and what each accepts.
+/// An action that a script can call.
 enum Action: Sendable {
   case smartStore(SmartStoreAction)
   case keyValue(KeyValueAction)
@@ -12,17 +12,18 @@ enum Action: Sendable {
   case sdkInfo(SDKInfoAction)
   case asset(AssetAction)
   case parse(ParseAction)
-  /// The script's answer to a request of ``ScriptCalls``: between the two halves of the bridge, no part of its contract.
+  /// The script's answer to a request of ``ScriptCalls``. Internal to the bridge, not part of its public interface.
   case answer
-  /// Of a service that the host's ``Plugins`` may know; the bridge does not.
+  /// An action of a service that is not built in: the host's ``Plugins`` may have it.
   case plugin(service: String, action: String)
 
-  /// The services, in the order `forcePluginsAvailable` lists them.
+  /// The native SDK's services, in the order of `forcePluginsAvailable`.
   static let services = [
     "com.salesforce.mobilesync", "com.salesforce.network", "com.salesforce.oauth", "com.salesforce.sdkinfo",
     "com.salesforce.sfaccountmanager", "com.salesforce.smartstore",
   ]
 
+  /// Finds the action by its service's full name and its wire name.
   /// - Throws: `unknownService`, `unknownAction`.
   init(service: String, action: String) throws(BridgeError) {
     let found: Action?
@@ -49,14 +50,14 @@ enum Action: Sendable {
   }
 
   private static func unknown(_ service: String) -> BridgeError {
-    // All but the last word is the same for each of them.
+    // These services differ only in the last part of their names.
     let shorts = ActionCatalog.services.map(ActionCatalog.shortName), short = ActionCatalog.shortName(of: service)
     let nearest = NearestName.find(short, among: shorts).flatMap(shorts.firstIndex(of:)).map { ActionCatalog.services[$0] }
     let hint = nearest.map { "; did you mean '\($0)'?" } ?? "; known: \(ActionCatalog.services.joined(separator: ", "))"
     return .bridge(.unknownService, "unknown service '\(service)'\(hint)")
   }
 
-  /// True for actions that start long work; an interrupt refuses those.
+  /// Whether the action starts long work. After an interrupt such actions are refused.
   var isLong: Bool {
     switch self {
     case .mobileSync(let action): action.isLong
@@ -66,38 +67,38 @@ enum Action: Sendable {
     }
   }
 
-  /// True for actions that run a query of a store.
+  /// Whether the action runs a query of a store.
   var isQuery: Bool { if case .smartStore(let action) = self { action.isQuery } else { false } }
 
-  /// True for those that do nothing else.
+  /// Whether the action runs a query and changes nothing.
   var onlyReads: Bool { if case .smartStore(let action) = self { action.isQuery && action.onlyReads } else { false } }
 
-  var canBeGivenUp: Bool { isLong || isQuery }
+  var isCancellable: Bool { isLong || isQuery }
 
-  /// The lane of actions that have nothing to do with a store: they do not wait for one.
-  var lane: StoreReference? {
+  /// The queue of actions that use no store, so that they do not wait for one; nil for actions that use a store.
+  var queue: StoreReference? {
     switch self {
     case .network, .oauth, .account, .accounts, .asset: StoreReference(name: "com.salesforce.network", isGlobal: true)
-    // The other one reads a store.
+    // `findInSoup` reads a store.
     case .parse(let action) where action != .findInSoup: StoreReference(name: "com.salesforce.network", isGlobal: true)
     default: nil
     }
   }
 
-  /// True for the action that answers until the script closes it; it does not count as pending.
+  /// Whether the action answers until the script closes it. Such a call does not count as pending.
   var isObserver: Bool { if case .smartStore(.observe) = self { true } else { false } }
 
-  /// True for the actions that run while no other does.
-  var isAboutAllStores: Bool {
+  /// Whether the action must run while no other action runs.
+  var concernsAllStores: Bool {
     switch self {
-    case .smartStore(let action): action.isAboutAllStores
-    // What comes after it is another user's.
+    case .smartStore(let action): action.concernsAllStores
+    // Later actions belong to another user.
     case .account(let action): action == .switchToUser
     default: false
     }
   }
 
-  /// What it takes; anything at all for an action that the bridge does not know.
+  /// The rules for the action's arguments; a plug-in's action accepts anything here.
   var rules: ArgumentRules {
     switch self {
     case .smartStore(let action): action.rules
@@ -118,8 +119,8 @@ enum Action: Sendable {
 }
 
 extension ActionCall {
-  /// What an upsert takes beside its entries, which are never built.
-  private static let upsertRules = SmartStoreAction.upsertSoupEntries.rules.passing(over: "entries")
+  /// The rules for an upsert's arguments other than its entries, which are not parsed into values.
+  private static let upsertRules = SmartStoreAction.upsertSoupEntries.rules.excluding("entries")
 
   /// Decodes and checks the arguments of an action.
   /// - Throws: `invalidArguments`, naming the key.
@@ -137,14 +138,12 @@ extension ActionCall {
     }
     guard let object = value.objectValue else { throw Self.wrong("args", "an object", value) }
     var arguments = try (entries == nil ? action.rules : Self.upsertRules).checked(object)
-    if let stranger = entries?.stranger {
-      throw Self.wrong("entries[\(stranger.position + 1)]", Shape.Kind.object.rawValue, kindName: stranger.kindName)
+    if let nonObject = entries?.firstNonObject {
+      throw Self.wrong("entries[\(nonObject.position + 1)]", Shape.Kind.object.rawValue, kindName: nonObject.kindName)
     }
-    let store = StoreReference(
-      name: arguments["storeName"]?.stringValue ?? StoreReference.defaultName,
-      isGlobal: arguments["isGlobalStore"]?.boolValue ?? false)
+    let store = StoreReference(of: arguments)
     arguments["storeName"] = nil
     arguments["isGlobalStore"] = nil
-    self.init(store: store, arguments: arguments, rawArguments: text, entriesPlace: entries?.place)
+    self.init(store: store, arguments: arguments, rawArguments: text, entriesRange: entries?.range)
   }
 }

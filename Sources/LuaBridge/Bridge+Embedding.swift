@@ -1,18 +1,19 @@
 import CLuaBridge
 import JSON
 
-/// What programs without Lua need beside the table of functions.
+/// Functions for programs without Lua.
 extension Bridge {
-  /// The bridge behind a table's context.
+  /// Returns the bridge of a host table's context.
   public static func of(_ context: UnsafeMutableRawPointer) -> Bridge {
     Unmanaged<Bridge>.fromOpaque(context).takeUnretainedValue()
   }
 
-  /// Accepts a call whose store is found in its arguments.
+  /// Accepts a call and takes its store from its arguments.
   ///
   /// - Parameters:
-  ///   - arguments: JSON text of an object; what is wrong with it is the call's answer.
-  ///   - storeMembers: Gets the members that tell of the store, and the brace that closes a `sync` event's detail.
+  ///   - arguments: JSON text of an object. If it is wrong, the call fails.
+  ///   - storeMembers: Gets the text that completes the detail of a `sync` event: a comma, the members `isGlobalStore` and
+  ///     `storeName`, and the closing brace.
   /// - Returns: The call's id.
   /// - Throws: `mailboxFull`.
   public func call(
@@ -29,11 +30,9 @@ extension Bridge {
 }
 
 extension StoreReference {
-  /// The store that arguments name; the default one when they are wrong, which the action's own check says.
+  /// Reads the store from the text of an action's arguments. Wrong arguments mean the default store here; the action's own
+  /// check reports them.
   init(ofArguments text: [UInt8]) {
-    let value = (try? PartlyParsed(parsing: text, leaving: "entries"))?.value
-    self.init(
-      name: value?["storeName"]?.stringValue ?? StoreReference.defaultName,
-      isGlobal: value?["isGlobalStore"]?.boolValue ?? false)
+    self.init(of: (try? PartlyParsed(parsing: text, leaving: "entries"))?.value.objectValue ?? [:])
   }
 }

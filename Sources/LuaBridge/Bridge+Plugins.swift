@@ -1,39 +1,41 @@
 import CLuaBridge
 import JSON
 
-/// Calls of services that are not Tureen's own.
+/// Calls of plug-ins.
 extension Bridge {
-  /// What became of a plug-in's answer. Raw values: `tureen.h`.
+  /// The result of a plug-in's answer. The raw values are those of `tureen.h`.
   enum AnswerStatus: Int32 {
     case taken = 0
-    /// The kind is none of the three, the text is not JSON, or an error is not an object.
+    /// The kind is unknown, the text is not JSON, or an error is not an object.
     case misuse = -1
     case closed = -2
-    /// The call was answered before, was given up, or was never one of a plug-in that answers this way.
+    /// The call has been answered or cancelled, or it is not a call of a plug-in that answers this way.
     case notOpen = -6
   }
 
-  /// What became of a plug-in's event. Raw values: `tureen.h`.
+  /// The result of emitting a plug-in's event. The raw values are those of `tureen.h`.
   enum EventStatus: Int32 {
     case taken = 0
-    /// The name is not a plug-in's, or the detail is not JSON.
+    /// The name is not allowed for plug-ins, or the detail is not JSON.
     case misuse = -1
     case closed = -2
-    /// Too much waits to be polled.
+    /// The mailbox is full.
     case full = -4
   }
 
-  /// Accepts a call of a plug-in and returns its id. On the Lua thread. What is wrong with it is answered through the mailbox.
+  /// Accepts a call of a plug-in and returns its id. Call it on the Lua thread. Errors of the call are answered through the
+  /// mailbox.
+  /// - Parameter isEncoded: Whether our own encoder made the arguments' text, so that it needs no check.
   /// - Throws: `mailboxFull`.
   func callPlugin(
-    _ service: String, _ action: String, store: StoreReference, arguments: [UInt8]
+    _ service: String, _ action: String, store: StoreReference, arguments: [UInt8], isEncoded: Bool
   ) throws(BridgeError) -> Int64 {
     let found: Result<Plugins.Entry, BridgeError>
     do throws(BridgeError) { found = .success(try host.plugins.find(service, action)) } catch { found = .failure(error) }
-    let places = (try? found.get())?.places ?? Tuning.placesOfCall
-    let ticket = try book(places) { [weak self] in self?.pluginCalls.remove($0) }
+    let slots = (try? found.get())?.slots ?? Tuning.slotsPerCall
+    let ticket = try newTicket(slots: slots, onEnd: forgetPluginCall)
     do throws(BridgeError) {
-      try begin(found.get(), action, store, arguments, ticket)
+      try begin(found.get(), action, store, arguments, isEncoded, ticket)
     } catch {
       ticket.fail(error)
     }
@@ -41,41 +43,32 @@ extension Bridge {
   }
 
   private func begin(
-    _ plugin: Plugins.Entry, _ action: String, _ store: StoreReference, _ arguments: [UInt8], _ ticket: CallTicket
+    _ plugin: Plugins.Entry, _ action: String, _ store: StoreReference, _ arguments: [UInt8], _ isEncoded: Bool,
+    _ ticket: CallTicket
   ) throws(BridgeError) {
     switch plugin.receiver {
     case .blocking(let handler):
-      lanes.submit(store) { Self.run(handler, plugin.service, action, arguments, ticket) }
+      queues.submit(store) { Self.run(handler, plugin.service, action, arguments, ticket) }
     case .tasks(let actions):
-      guard let perform = actions[action] else { return }  // looked up already
-      let call = PluginCalls.Open(service: plugin.service, action: action, ticket: ticket, isPolled: false)
-      try pluginCalls.add(call)
+      guard let perform = actions[action] else { return }  // `find` has checked the action
+      let cancellation = Cancellation()
+      try pluginCalls.add(.init(service: plugin.service, action: action, ticket: ticket, receiver: .task(cancellation)))
       let task = Task.detached { await Self.run(perform, plugin, action, arguments, ticket) }
-      call.cancellation.onCancel { task.cancel() }
+      cancellation.onCancel { task.cancel() }
     case .poller(let hearsCancel):
-      let checked = JSONValue.object(try plugin.checked(action, arguments)).serialized()
-      let call = PluginCalls.Open(service: plugin.service, action: action, ticket: ticket, isPolled: true)
-      try pluginCalls.add(call)
-      hand(call, checked, to: plugin.number, hearsCancel: hearsCancel)
+      let isObject = isEncoded && arguments.first == UInt8(ascii: "{")
+      let checked =
+        isObject && plugin.spec == nil
+        ? arguments : JSONValue.object(try plugin.checked(action, arguments)).serialized()
+      try pluginCalls.add(
+        .init(
+          service: plugin.service, action: action, ticket: ticket,
+          receiver: .poller(plugin.number, hearsCancel: hearsCancel)))
+      ticket.postCall(of: action, checked, to: plugin.number)
     }
   }
 
-  /// Puts a call into the mailbox, and its cancellation when that comes.
-  private func hand(_ call: PluginCalls.Open, _ arguments: [UInt8], to plugin: Int64, hearsCancel: Bool) {
-    let id = call.ticket.id, action = Array(call.action.utf8)
-    mailbox.post(
-      .init(
-        call: id, kind: .call, payload: Payload(action + [0] + arguments), plugin: plugin, actionLength: action.count))
-    call.cancellation.onCancel { [mailbox, weak ticket = call.ticket] in
-      if hearsCancel {
-        mailbox.post(.init(call: id, kind: .callOver, payload: Payload([]), plugin: plugin))
-      } else {
-        ticket?.fail(BridgeError.bridge(.cancelled, "the call was cancelled; the plug-in does not listen for that"))
-      }
-    }
-  }
-
-  /// On the lane of the call's store.
+  /// Runs on the queue of the call's store.
   private static func run(
     _ handler: Plugins.BlockingHandler, _ service: String, _ action: String, _ arguments: [UInt8], _ ticket: CallTicket
   ) {
@@ -95,7 +88,7 @@ extension Bridge {
   ) async {
     do {
       let call = PluginCall(service: plugin.service, action: action, arguments: try plugin.checked(action, arguments)) {
-        ticket.progress($0.serialized())
+        ticket.progress(Payload($0.serialized()))
       }
       ticket.succeed(try await perform(call).serialized())
     } catch is CancellationError {
@@ -109,17 +102,17 @@ extension Bridge {
     }
   }
 
-  /// Registers a plug-in whose calls the poller hands over. Any thread. It belongs to the program or the script itself, so
-  /// restricted scripts may call it.
-  /// - Parameter spec: JSON text as ``PluginSpec`` has it.
-  /// - Returns: The number that its calls come with.
+  /// Registers a plug-in that gets its calls when the mailbox is polled. Callable from any thread. The plug-in belongs to the
+  /// program or the script itself, so restricted scripts may call it.
+  /// - Parameter spec: JSON text in the form of ``PluginSpec``.
+  /// - Returns: The plug-in's number, which its calls carry.
   /// - Throws: `invalidArguments`.
   func register(_ service: String, _ spec: String?, hearsCancel: Bool) throws(BridgeError) -> Int64 {
     let spec = try spec.map { text throws(BridgeError) in try PluginSpec(parsing: text, service: service) }
     return try host.plugins.register(service, .poller(hearsCancel: hearsCancel), spec: spec, isSafe: true)
   }
 
-  /// Tells an event with a detail in JSON. Any thread.
+  /// Emits an event whose detail is JSON text. Callable from any thread.
   func emit(_ event: String, _ detail: [UInt8]) -> EventStatus {
     guard let value = try? JSONValue(parsing: detail) else { return .misuse }
     do throws(BridgeError) {
@@ -130,32 +123,38 @@ extension Bridge {
     }
   }
 
-  /// Takes a plug-in's answer, or a progress, for a call that the poller was handed. Any thread; never blocks.
+  /// Takes a plug-in's answer or progress for a call that it got by polling. Callable from any thread; never blocks.
   /// - Parameters:
-  ///   - kind: 1 a result, 2 an error, 3 a progress, as in `tureen.h`.
-  ///   - text: JSON; of an error an object, whose `domain` is the service and whose `code` is `failed` where it has none.
-  func answer(_ id: Int64, _ kind: Int32, _ text: [UInt8]) -> AnswerStatus {
-    guard let call = pluginCalls.find(id), call.isPolled else {
+  ///   - kind: 1: a result, 2: an error, 3: progress, as in `tureen.h`.
+  ///   - text: JSON text. An error is an object; its `domain` defaults to the service and its `code` to `failed`.
+  ///   - isEncoded: Whether our own encoder made the text, so that it needs no check.
+  func answer(_ id: Int64, _ kind: Int32, _ text: UnsafeRawBufferPointer, isEncoded: Bool) -> AnswerStatus {
+    guard let call = pluginCalls.find(id), case .poller = call.receiver else {
       guard !pluginCalls.isClosed else { return .closed }
       return late(id)
     }
-    guard let value = try? JSONValue(parsing: text) else { return .misuse }
+    let parsed = { try? JSONValue(parsing: Array(text)) }
     switch kind {
-    case 1: return call.ticket.succeed(text) ? .taken : late(id)
+    case 1:
+      guard isEncoded || parsed() != nil else { return .misuse }
+      return call.ticket.succeed(Payload(copying: text)) ? .taken : late(id)
     case 2:
-      guard let error = value.objectValue else { return .misuse }
+      guard let error = parsed()?.objectValue else { return .misuse }
       return call.ticket.fail(BridgeError(of: error, service: call.service)) ? .taken : late(id)
-    case 3: return call.ticket.progress(text) ? .taken : late(id)
+    case 3:
+      guard isEncoded || parsed() != nil else { return .misuse }
+      return call.ticket.progress(Payload(copying: text)) ? .taken : late(id)
     default: return .misuse
     }
   }
 
   private func late(_ id: Int64) -> AnswerStatus {
-    host.plugins.warn("an answer to call \(id) is dropped: it was answered or given up before, or no plug-in has got it")
+    host.plugins.warn(
+      "an answer to call \(id) is dropped: the call has already been answered or cancelled, or no plug-in has received it")
     return .notOpen
   }
 
-  /// Logs the plug-ins that the end of the host has found without an answer.
+  /// Logs the calls that plug-ins had not answered when the host was closed.
   func warn(ofUnanswered calls: [PluginCalls.Open]) {
     var counts: [String: Int] = [:]
     for call in calls { counts["plug-in '\(call.service)' has not answered '\(call.action)'", default: 0] += 1 }
@@ -166,7 +165,7 @@ extension Bridge {
 }
 
 extension BridgeError {
-  /// An error as a plug-in gives it: `{domain?, code?, message?, retryable?, ...}`.
+  /// Reads a plug-in's error, `{domain?, code?, message?, retryable?, ...}`.
   init(of object: JSONObject, service: String) {
     self.init(
       domain: object["domain"]?.stringValue ?? service, code: object["code"]?.stringValue ?? "failed",

@@ -2,20 +2,21 @@ import CLuaBridge
 import Glibc
 import JSON
 
-/// One call without a script, for programs that have no Lua state.
+/// Single calls for programs without a Lua state.
 extension Bridge {
-  /// What a call came to.
+  /// The result of a call.
   public enum Reply: Sendable {
-    /// The payload of the success callback as JSON text; of a sync its last state, DONE or STOPPED.
+    /// The payload of the success callback as JSON text; for a sync its last state, DONE or STOPPED.
     case success([UInt8])
-    /// The error object as JSON text; of a sync with its state as `sync`.
+    /// The error object as JSON text; for a sync it contains the state as `sync`.
     case failure([UInt8])
   }
 
-  /// Makes a call and waits for its end on this thread, the only one that uses the bridge.
+  /// Makes a call and waits for its end. Only one thread may use the bridge.
   ///
-  /// An interrupt gives the call up; its end is still waited for. A custom sync target, which lives in a script, fails.
-  /// - Parameter arguments: As `tureen.exec` takes them, the store's keys included.
+  /// An interrupt cancels the call, and this function waits until it has ended. Custom sync targets fail, because they need a
+  /// script.
+  /// - Parameter arguments: The arguments of `tureen.exec`, including the keys that select the store.
   public func perform(service: String, action: String, arguments: JSONObject) -> Reply {
     do throws(BridgeError) {
       let id = try begin(service, action, arguments)
@@ -26,9 +27,7 @@ extension Bridge {
   }
 
   private func begin(_ service: String, _ action: String, _ arguments: JSONObject) throws(BridgeError) -> Int64 {
-    let store = StoreReference(
-      name: arguments["storeName"]?.stringValue ?? StoreReference.defaultName,
-      isGlobal: arguments["isGlobalStore"]?.boolValue ?? false)
+    let store = StoreReference(of: arguments)
     let names = (Array(service.utf8), Array(action.utf8)), text = arguments.serialized()
     let accepted: Result<Int64, BridgeError> = names.0.withUnsafeBytes { service in
       names.1.withUnsafeBytes { action in
@@ -45,7 +44,7 @@ extension Bridge {
   private func end(of id: Int64) -> Reply {
     var wasCancelled = false
     while true {
-      _ = mailbox.answerWake()
+      _ = mailbox.clearWake()
       while let message = mailbox.take() {
         if message.kind == .request {
           refuse(message)
@@ -59,13 +58,13 @@ extension Bridge {
         cancel(id)
       }
       isWaiting(true)
-      var news = pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)
-      poll(&news, 1, -1)
+      var readable = pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)
+      poll(&readable, 1, -1)
       isWaiting(false)
     }
   }
 
-  /// Native code asks the script, and there is none.
+  /// Refuses a request to the script, because there is none.
   private func refuse(_ request: Mailbox.Message) {
     _ = try? begin("tureen.script", "answer", ["request": .integer(request.call), "noScript": true])
   }

@@ -2,7 +2,7 @@ import CLuaBridge
 import Glibc
 
 extension Bridge {
-  /// The table of functions C calls; it keeps the bridge alive until C releases it, which must happen exactly once.
+  /// Creates the table of functions for C. It keeps the bridge alive until C calls `release`, which must happen exactly once.
   public func makeTable() -> tureen_host {
     tureen_host(
       context: Unmanaged.passRetained(self).toOpaque(),
@@ -15,7 +15,7 @@ extension Bridge {
       waiting: { context in
         let bridge = Bridge.from(context)
         bridge.isWaiting(false)
-        return Int64(bridge.mailbox.answerWake())
+        return Int64(bridge.mailbox.clearWake())
       },
       take: { context, out in
         guard let message = Bridge.from(context).mailbox.take() else { return 0 }
@@ -43,8 +43,9 @@ extension Bridge {
         }
       },
       unregister_plugin: { context, plugin in Bridge.from(context).host.plugins.unregister(plugin) ? 1 : 0 },
-      answer: { context, call, kind, json, length in
-        Bridge.from(context).answer(call, kind, Array(UnsafeRawBufferPointer(start: json, count: length))).rawValue
+      answer: { context, call, kind, json, length, isEncoded in
+        let text = UnsafeRawBufferPointer(start: json, count: length)
+        return Bridge.from(context).answer(call, kind, text, isEncoded: isEncoded != 0).rawValue
       },
       emit: { context, event, json, length in
         let detail = Array(UnsafeRawBufferPointer(start: json, count: length))
@@ -66,7 +67,7 @@ extension Bridge {
         name: request.store_name.map { Self.text($0, request.store_name_length) } ?? StoreReference.defaultName,
         isGlobal: request.is_global_store != 0),
       arguments: Array(UnsafeRawBufferPointer(start: request.arguments, count: request.arguments_length)),
-      wantsRecords: request.wants_records != 0)
+      isEncoded: true, wantsRecords: request.wants_records != 0)
   }
 
   private static func text(_ text: UnsafePointer<CChar>) -> String { String(cString: text) }
@@ -75,7 +76,7 @@ extension Bridge {
     String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
   }
 
-  /// What `body` returns, or 0 with the error in `refusal`.
+  /// Returns the result of `body`; 0 with the error in `refusal` if it throws.
   private static func answer<Status: FixedWidthInteger>(
     _ refusal: UnsafeMutablePointer<tureen_bytes>, _ body: () throws(BridgeError) -> Status
   ) -> Status {

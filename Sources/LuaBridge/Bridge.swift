@@ -3,41 +3,45 @@ import Glibc
 import JSON
 import Support
 
-/// One Lua state's way into the core: takes its calls, runs them on the stores' lanes, and posts what comes of them.
+/// Connects one Lua state with the core: accepts its calls, runs them on the stores' queues and posts the answers.
 ///
-/// `call`, `take` and `close` belong to the Lua thread; `interrupt` may come from any.
+/// Use `call`, `take` and `close` on the Lua thread only; `interrupt` is callable from any thread.
 public final class Bridge: @unchecked Sendable {
   package let mailbox: Mailbox
   package let host: any BridgeHost
   let script: ScriptCalls
-  let lanes = Lanes(threadLimit: Tuning.storeThreads)
-  let pluginCalls = PluginCalls()
+  let queues = StoreQueues(threadLimit: Tuning.storeThreads)
+  let pluginCalls: PluginCalls
+  let forgetPluginCall: @Sendable (Int64) -> Void  // runs when a plug-in's call has ended
   private var lastCall: Int64 = 0  // Lua thread only
   private var known: [(service: [UInt8], action: [UInt8], found: Action)] = []  // Lua thread only; actions used so far
   private var waitObserver: (@Sendable (Bool) -> Void)?  // Lua thread only
   // Touched only with `lock` held.
   private let lock = Lock()
   private var isInterrupted = false, isClosed = false
-  // Of long calls and of queries that have not ended, by call; the calls among them that only read a store.
+  // The cancellations of running long calls and queries by call, and those of these calls that only read a store.
   private var cancellations: [Int64: Cancellation] = [:], reads: Set<Int64> = []
 
-  /// - Throws: when the process has no descriptor left for the mailbox.
+  /// - Throws: `internal` if the process has no descriptor left for the mailbox.
   public convenience init(host: any BridgeHost) throws(BridgeError) {
     try self.init(host: host, mailboxCapacity: Tuning.mailboxCapacity)
   }
 
-  /// For tests of a mailbox that is full.
+  /// For tests, with a mailbox of another size.
   package init(host: any BridgeHost, mailboxCapacity: Int) throws(BridgeError) {
     mailbox = try Mailbox(capacity: mailboxCapacity)
     self.host = host
+    let calls = PluginCalls()
+    pluginCalls = calls
+    forgetPluginCall = { calls.remove($0) }
     script = ScriptCalls(mailbox: mailbox)
     host.attach(script)
   }
 
-  /// Refuses syncs from now on, gives up the queries that run or wait and the calls of plug-ins, and wakes the script's poll.
-  /// Stopping the syncs that run is the host's part.
+  /// Refuses new syncs, cancels running and waiting queries, ends the calls of plug-ins, and wakes the script's poll. The host
+  /// has to stop running syncs itself.
   ///
-  /// `tureen.run` then goes on until what is pending has ended and returns false; `tureen.poll` raises when nothing is.
+  /// `tureen.run` then continues until no call is pending and returns false; `tureen.poll` raises if no call is pending.
   public func interrupt() {
     lock.withLock { isInterrupted = true }
     cancelReads()
@@ -49,50 +53,52 @@ public final class Bridge: @unchecked Sendable {
     for read in lock.withLock({ reads.compactMap { cancellations[$0] } }) { read.cancel() }
   }
 
-  /// Hears when the script begins to wait for news and when it goes on. On the Lua thread; set before the script runs.
+  /// Sets a function that is called with true when the script starts to wait for messages and with false when it continues.
+  /// It runs on the Lua thread. Set it before the script runs.
   public func observeWaiting(_ observer: @escaping @Sendable (Bool) -> Void) { waitObserver = observer }
 
-  /// Called from the table of functions.
+  /// Reports that the script starts or stops waiting.
   func isWaiting(_ waits: Bool) { waitObserver?(waits) }
 
   var hasInterrupt: Bool { lock.withLock { isInterrupted } }
   var hasClosed: Bool { lock.withLock { isClosed } }
 
-  /// Accepts a call and returns its id. Everything that can be wrong with it is answered through the mailbox.
-  /// - Throws: `mailboxFull`, when there is no place for the answer.
+  /// Accepts a call and returns its id. Other errors of the call are answered through the mailbox.
+  /// - Parameter isEncoded: Whether our own encoder made the arguments' text.
+  /// - Throws: `mailboxFull` if there is no room for the answer.
   func call(
     service: UnsafeRawBufferPointer, action name: UnsafeRawBufferPointer, store: StoreReference, arguments: [UInt8],
-    wantsRecords: Bool = false
+    isEncoded: Bool = false, wantsRecords: Bool = false
   ) throws(BridgeError) -> Int64 {
     let action: Result<Action, BridgeError>
     do { action = .success(try find(service, name)) } catch { action = .failure(error) }
     if case .success(.plugin(let service, let name)) = action {
-      return try callPlugin(service, name, store: store, arguments: arguments)
+      return try callPlugin(service, name, store: store, arguments: arguments, isEncoded: isEncoded)
     }
     let isLong = (try? action.get())?.isLong ?? false
     let isObserver = (try? action.get())?.isObserver ?? false
-    let places = isLong ? Tuning.placesOfSync : isObserver ? Tuning.placesOfObserver : Tuning.placesOfCall
-    let ticket = try makeTicket(try? action.get(), places)
+    let slots = isLong ? Tuning.slotsPerSync : isObserver ? Tuning.slotsPerObserver : Tuning.slotsPerCall
+    let ticket = try makeTicket(for: try? action.get(), slots: slots)
     switch action {
     case .failure(let error): ticket.fail(error)
     case .success where isLong && hasInterrupt:
       ticket.fail(BridgeError.bridge(.interrupted, "interrupted: no further sync is started"))
     case .success(let action):
-      let job: Lanes.Job = { self.run(action, arguments, wantsRecords, ticket) }
-      // Any job may wait for the script's answer, also one that runs alone.
+      let job: StoreQueues.Job = { self.run(action, arguments, wantsRecords, ticket) }
+      // Any other job, even an exclusive one, may be waiting for this answer.
       if case .answer = action {
-        lanes.submitBeside(job)
+        queues.submitIndependent(job)
       } else {
-        lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store, job)
+        queues.submit(action.concernsAllStores ? nil : action.queue ?? store, job)
       }
     }
     return ticket.id
   }
 
-  /// The ticket of a new call. That of one that can be given up takes note of it.
-  private func makeTicket(_ action: Action?, _ places: Int) throws(BridgeError) -> CallTicket {
-    guard let action, action.canBeGivenUp else { return try book(places) }
-    let ticket = try book(places) { [weak self] id in
+  /// Creates the ticket of a new call, and its cancellation if the call can be cancelled.
+  private func makeTicket(for action: Action?, slots: Int) throws(BridgeError) -> CallTicket {
+    guard let action, action.isCancellable else { return try newTicket(slots: slots) }
+    let ticket = try newTicket(slots: slots) { [weak self] id in
       self?.lock.withLock {
         _ = self?.cancellations.removeValue(forKey: id)
         _ = self?.reads.remove(id)
@@ -105,25 +111,25 @@ public final class Bridge: @unchecked Sendable {
     return ticket
   }
 
-  /// A new call with places in the mailbox. On the Lua thread. - Throws: `mailboxFull`.
-  func book(_ places: Int, onEnd: (@Sendable (Int64) -> Void)? = nil) throws(BridgeError) -> CallTicket {
-    guard mailbox.book(places) else {
+  /// Creates a new call's ticket and reserves slots in the mailbox. Call it on the Lua thread. - Throws: `mailboxFull`.
+  func newTicket(slots: Int, onEnd: (@Sendable (Int64) -> Void)? = nil) throws(BridgeError) -> CallTicket {
+    guard mailbox.reserve(slots) else {
       throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
     }
     lastCall += 1
-    return CallTicket(id: lastCall, mailbox: mailbox, places: places, onEnd: onEnd)
+    return CallTicket(id: lastCall, mailbox: mailbox, slots: slots, onEnd: onEnd)
   }
 
   private func cancellation(of id: Int64) -> Cancellation? { lock.withLock { cancellations[id] } }
 
-  /// Asks to give up a call. It is answered all the same: a sync with STOPPED, a call of a plug-in as that decides, other calls
-  /// with an error. Nothing happens when it has ended, or is too short to be given up.
+  /// Requests the cancellation of a call. The call is still answered: a sync with STOPPED, a plug-in's call as the plug-in
+  /// decides, other calls with an error. Has no effect if the call has ended or is too short to be cancelled.
   func cancel(_ id: Int64) {
     cancellation(of: id)?.cancel()
     pluginCalls.cancel(id)
   }
 
-  /// The action of these names, by its bytes when it was used before: no text is made for each call.
+  /// Finds an action. Known actions are compared by their bytes, which avoids creating strings for each call.
   private func find(_ service: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws(BridgeError) -> Action {
     func isSame(_ a: [UInt8], _ b: UnsafeRawBufferPointer) -> Bool {
       a.count == b.count && (a.isEmpty || a.withUnsafeBytes { memcmp($0.baseAddress!, b.baseAddress!, b.count) } == 0)
@@ -134,24 +140,24 @@ public final class Bridge: @unchecked Sendable {
     return found
   }
 
-  /// On a lane's thread.
+  /// Runs an action on a thread of the queues.
   private func run(_ action: Action, _ arguments: [UInt8], _ wantsRecords: Bool, _ ticket: CallTicket) {
     do {
       if action.isLong, hasClosed { throw BridgeError.bridge(.closed, "the bridge is closed") }
       var call = try ActionCall(action, text: arguments)
       call.wantsRecords = wantsRecords
-      if action.canBeGivenUp {
+      if action.isCancellable {
         call.cancellation = cancellation(of: ticket.id)
         if call.cancellation?.isCancelled == true {
           throw BridgeError.bridge(.cancelled, "the call was cancelled before it began")
         }
       }
       switch action {
-      case .smartStore(.observe): try lanes.lending { try host.observe(call) { ticket.update($0) } }
+      case .smartStore(.observe): try queues.lending { try host.observe(call) { ticket.update($0) } }
       case .keyValue(let action): ticket.succeed(try host.keyValue(action, call))
       case .asset(let action): ticket.succeed(try host.asset(action, call))
       case .smartStore(let action) where action.isQuery:
-        ticket.succeed(try lanes.lending { try host.smartStore(action, call) })
+        ticket.succeed(try queues.lending { try host.smartStore(action, call) })
       case .smartStore(let action): ticket.succeed(try host.smartStore(action, call))
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
@@ -164,7 +170,7 @@ public final class Bridge: @unchecked Sendable {
       case .account(let action): try host.account(action, call) { ticket.update($0) }
       case .accounts(let action): try host.accounts(action, call) { ticket.update($0) }
       case .sdkInfo(let action): ticket.succeed(try sdkInfo(action, call))
-      case .plugin: break  // never gets here
+      case .plugin: break  // handled by `callPlugin`
       }
     } catch {
       ticket.fail(error)
@@ -184,7 +190,7 @@ public final class Bridge: @unchecked Sendable {
     return JSONValue.string("OK").serialized()
   }
 
-  /// Features stand in a header.
+  /// Whether a feature's code, which is sent in a header, may contain the byte.
   private static func isFeatureByte(_ byte: UInt8) -> Bool {
     byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "_")
   }
@@ -197,7 +203,8 @@ public final class Bridge: @unchecked Sendable {
     return JSONValue.object(info).serialized()
   }
 
-  /// - Throws: when the text is no object, or the host refuses the settings.
+  /// Passes settings to the host.
+  /// - Throws: `invalidArguments` if the text is not an object; the host's error if it refuses the settings.
   func configure(_ text: [UInt8]) throws(BridgeError) {
     do {
       let value = try JSONValue(parsing: text)
@@ -208,10 +215,10 @@ public final class Bridge: @unchecked Sendable {
     }
   }
 
-  /// Drops what waits for the script, gives up what only reads, lets other store calls that were accepted finish, then shuts the
-  /// host down. Safe twice.
+  /// Discards waiting messages, cancels calls that only read, lets the other accepted store calls finish, and shuts down the
+  /// host. A second call has no effect.
   ///
-  /// For programs that use the bridge without a Lua state; a state closes its own.
+  /// For programs that use the bridge without a Lua state; a Lua state closes its own bridge.
   public func close() {
     let isFirst = lock.withLock { () -> Bool in
       defer { isClosed = true }
@@ -223,7 +230,7 @@ public final class Bridge: @unchecked Sendable {
     cancelReads()
     warn(ofUnanswered: pluginCalls.close())
     for call in lock.withLock({ Array(cancellations.values) }) { call.close() }
-    lanes.close()
+    queues.close()
     host.shutdown()
   }
 }

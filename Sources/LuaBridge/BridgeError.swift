@@ -1,16 +1,17 @@
 import JSON
 
-/// Why a call failed, as the script sees it: `{domain, code, message, retryable, ...}`.
+/// The error of a call as the script gets it: `{domain, code, message, retryable, ...}`.
 public struct BridgeError: Error, Sendable, Equatable {
-  /// Which part of the core failed: `bridge`, `store`, `sync`, `network`...
+  /// The part of the core that failed: `bridge`, `smartstore`, `mobilesync`, `network`...
   public let domain: String
-  /// Stable within its domain: scripts switch on it.
+  /// The kind of error. Codes are stable within a domain, so scripts can test for them.
   public let code: String
-  /// For people. Carries no record values.
+  /// A message for people. It contains no record values.
   public let message: String
-  /// True when the same call, unchanged, may succeed later.
+  /// Whether the same call may succeed later.
   public let isRetryable: Bool
-  /// What the domain adds: `status`, `headers`, `body`, `errors` for network. Never replaces the keys above.
+  /// Further members of the domain, such as `status`, `headers`, `body` and `errors` of `network`. They never replace the keys
+  /// above.
   public var details: JSONObject
 
   public init(
@@ -26,7 +27,7 @@ public struct BridgeError: Error, Sendable, Equatable {
   /// The error as JSON text.
   public var serialized: [UInt8] { JSONValue.object(object).serialized() }
 
-  /// The error as the script gets it.
+  /// The error as the object that the script gets.
   public var object: JSONObject {
     var object = details
     object["domain"] = .string(domain)
@@ -37,13 +38,13 @@ public struct BridgeError: Error, Sendable, Equatable {
   }
 }
 
-/// An error of another target that knows how a script should see it.
+/// An error of another module that can be converted to a ``BridgeError``.
 public protocol BridgeErrorConvertible: Error {
   var bridgeError: BridgeError { get }
 }
 
 extension BridgeError {
-  /// Any error as a script sees it. What is not known comes out as `bridge` `internal`.
+  /// Converts any error. An unknown one becomes `internal` of the domain `bridge`.
   init(describing error: any Error) {
     switch error {
     case let error as BridgeError: self = error
@@ -52,21 +53,38 @@ extension BridgeError {
     }
   }
 
-  /// An error of the bridge itself.
+  /// Creates an error of the domain `bridge`.
   static func bridge(_ code: Code, _ message: String, isRetryable: Bool = false) -> BridgeError {
     BridgeError(domain: "bridge", code: code.rawValue, message: message, isRetryable: isRetryable)
   }
 
-  /// The codes of the domain `bridge`. `invalidArguments` is raised by the Lua modules as well.
+  /// Returns the error of a restricted script for something that the operator has not allowed. It says how to allow it.
+  ///
+  /// - Parameters:
+  ///   - what: The thing refused, such as "service 'com.acme.printer'".
+  ///   - service: The service or plug-in that has to be allowed for it.
+  ///   - allowed: The services that are allowed.
+  ///   - script: The kind of script, with the option that makes it one.
+  public static func restricted(
+    _ what: String, service: String, allowed: Set<String>, to script: String = "a restricted script (--restricted)"
+  ) -> BridgeError {
+    let names = allowed.isEmpty ? "nothing beyond the org's data" : allowed.sorted().joined(separator: ", ")
+    return .bridge(
+      .restricted,
+      "\(what) is not available to \(script); allow it with --allow-service \(service), or "
+        + "HostSettings.allowedServices in Swift; allowed so far: \(names)")
+  }
+
+  /// The codes of the domain `bridge`. The Lua modules raise `invalidArguments`, too.
   public enum Code: String, CaseIterable, Sendable {
     case invalidArguments, unknownService, unknownAction, mailboxFull, interrupted, closed, abandoned, cancelled, `internal`
-    /// Of scripts that run under limits.
+    /// For scripts with limits.
     case restricted, memoryLimit
-    /// Of tasks; the Lua modules make them.
+    /// For tasks; raised by the Lua modules.
     case raised, timeout, stillWaiting
-    /// Of a cursor; `tureen.smartstore` makes it.
+    /// For cursors; raised by `tureen.smartstore`.
     case noSuchPage
-    /// Of texts that Lua gives; the C bridge makes it.
+    /// For JSON text from Lua; raised by the bridge in C.
     case invalidJSON
   }
 }

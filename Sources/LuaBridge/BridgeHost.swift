@@ -1,94 +1,95 @@
 import JSON
 
-/// What a bridge needs from the native core. `Tureen` implements it on real parts; tests use a fake.
+/// The native core as the bridge uses it. The module `Tureen` implements it; tests use a fake.
 ///
-/// The bridge has already checked an action's arguments when it calls: required keys are there, of the right type.
-/// Nothing has a default: a host that stands around another one must pass everything on, and the compiler sees to it.
-/// Errors thrown reach the script as its error table; throw a ``BridgeError`` or something ``BridgeErrorConvertible``.
+/// The bridge checks an action's arguments before it calls a host: required keys are present and have the right type.
+/// No requirement has a default, so that the compiler checks that a host that wraps another one forwards everything.
+/// A thrown error becomes the script's error table; throw a ``BridgeError`` or a ``BridgeErrorConvertible``.
 public protocol BridgeHost: AnyObject, Sendable {
-  /// Takes the settings a script gave to `tureen.configure`.
+  /// Applies the settings that a script passed to `tureen.configure`.
   ///
-  /// Runs on the Lua thread, so it must be quick. - Throws: for unknown or wrong settings, or when the host is in use.
+  /// Runs on the Lua thread, so it must be quick. - Throws: If settings are unknown or wrong, or the host is already in use.
   func configure(_ options: JSONObject) throws
 
   /// Runs one action of `com.salesforce.smartstore`. May block.
   ///
-  /// Runs on the ordered lane of `call.store`: never two at once for one store, always in the script's order. Actions
-  /// that concern all stores (`isAboutAllStores`) run alone, with every lane at rest.
+  /// Runs on the queue of `call.store`: one action at a time for one store, in the script's order. Actions that concern all
+  /// stores (`concernsAllStores`) run exclusively, while all queues are empty.
   /// - Returns: The payload of the success callback, as JSON text.
   func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8]
 
-  /// Runs one action of `tureen.keyvalue`, on the same lane as the store's own actions. May block.
+  /// Runs one action of `tureen.keyvalue`, on the same queue as the store's own actions. May block.
   /// - Returns: The payload of the success callback, as JSON text.
   func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8]
 
-  /// Begins to watch what the call's `soupName` or `querySpec` names; returns at once.
+  /// Starts to observe the call's `soupName` or `querySpec` and returns at once.
   ///
-  /// `.changes` says that changes wait, at most once until they have been taken; `.finished` comes when the observer is closed,
-  /// `.failed` when its store is. On the store's lane; news come from any thread.
+  /// `.changes` reports that there are changes, at most once until they have been taken. `.finished` is sent when the observer
+  /// is closed, `.failed` when its store is closed. Runs on the store's queue; updates may come from any thread.
   func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
-  /// Runs or starts one action of `com.salesforce.mobilesync`, on the same lane as the store's own actions.
+  /// Runs or starts one action of `com.salesforce.mobilesync`, on the same queue as the store's own actions.
   ///
   /// `syncDown`, `syncUp`, `reSync`, `refresh` and `more` start the sync, report its state with status RUNNING to `onUpdate`, and
-  /// return nil without waiting for it; later updates come from any thread. `cleanResyncGhosts` returns nil too and ends
-  /// with `.finished`. The others return their payload as JSON text.
-  /// What comes after a terminal update is ignored; letting go of `onUpdate` without one fails the call.
+  /// return nil without waiting for it; later updates may come from any thread. `cleanResyncGhosts` also returns nil and ends
+  /// with `.finished`. The other actions return their payload as JSON text.
+  /// Updates after a terminal one are ignored. If `onUpdate` is released without a terminal update, the call fails.
   func mobileSync(
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws -> [UInt8]?
 
-  /// Starts the request of a `pgSendRequest` of `com.salesforce.network` and returns; it ends with `.finished` or `.failed`.
+  /// Starts the request of a `pgSendRequest` of `com.salesforce.network` and returns. The request ends with `.finished` or
+  /// `.failed`.
   ///
-  /// On a lane of its own. The call's `cancellation` breaks it off.
+  /// Runs on a queue of its own. The call's `cancellation` aborts the request.
   func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
-  /// An action of `com.salesforce.oauth`. Answered once through `onUpdate`, from any thread.
+  /// Runs one action of `com.salesforce.oauth`. It is answered once through `onUpdate`, from any thread.
   func oauth(_ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
-  /// An action of `com.salesforce.sfaccountmanager`. Answered once through `onUpdate`, from any thread.
+  /// Runs one action of `com.salesforce.sfaccountmanager`. It is answered once through `onUpdate`, from any thread.
   func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
-  /// An action of `tureen.accounts`. Answered once through `onUpdate`, from any thread.
+  /// Runs one action of `tureen.accounts`. It is answered once through `onUpdate`, from any thread.
   func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
-  /// Runs one action of `tureen.asset`. Reads two small files at most.
+  /// Runs one action of `tureen.asset`. It reads at most two small files.
   /// - Returns: The payload of the success callback, as JSON text.
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8]
 
-  /// An action of `tureen.parse`. Answered once through `onUpdate`, from any thread.
+  /// Runs one action of `tureen.parse`. It is answered once through `onUpdate`, from any thread.
   func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
-  /// A feature the script uses, a short code; the server sees it in the User-Agent.
+  /// Records whether the script uses a feature. `name` is a short code, which is sent in the User-Agent.
   func setFeature(_ name: String, isUsed: Bool)
 
-  /// The payload of `com.salesforce.sdkinfo` `getInfo`: `sdkVersion`, `appName`, `appVersion`, `bootConfig`...
-  /// `forcePluginsAvailable` is filled in by the bridge when it is missing.
+  /// Returns the payload of `getInfo` of `com.salesforce.sdkinfo`: `sdkVersion`, `appName`, `appVersion`, `bootConfig`... The
+  /// bridge adds `forcePluginsAvailable` if it is missing.
   func sdkInfo() throws -> JSONObject
 
-  /// The services that are not the model's: what programs and scripts add.
+  /// The services that programs and scripts add.
   var plugins: Plugins { get }
 
-  /// Gives the host a way into the script whose bridge this is. Called once, before everything else.
+  /// Gives the host access to the bridge's script. Called once, before any other function.
   func attach(_ script: ScriptCalls)
 
-  /// Cancels what still runs and waits for it. Called once, on the Lua thread, after the last action has returned.
+  /// Cancels running work and waits for its end. Called once, on the Lua thread, after the last action has returned.
   func shutdown()
 }
 
-/// News of a call that answers more than once.
+/// An update of a call that answers asynchronously.
 public enum CallUpdate: Sendable {
-  /// The sync changed: it started, moved or ended.
+  /// The sync started, progressed or ended.
   case sync(SyncUpdate)
-  /// Something happened beside the call. The closure is called on the Lua thread, right before the script's listeners hear of it,
-  /// and gives `{event, detail}` as JSON text; `{}` when there is nothing to tell any more.
+  /// An event for the script's listeners. The closure is called on the Lua thread immediately before the listeners and returns
+  /// `{event, detail}` as JSON text; `{}` if the event is obsolete.
   case event(@Sendable () -> [UInt8])
-  /// Something that is watched has changed. The closure is called on the Lua thread, right before the script hears of it, and
-  /// gives the payload as JSON text: so everything that happened until then is in it.
+  /// An observed soup or query has changed. The closure is called on the Lua thread immediately before the script's callback and
+  /// returns the payload as JSON text, so the payload includes all changes until then.
   case changes(@Sendable () -> [UInt8])
-  /// The call ended without being a sync; the payload of its success callback, as JSON text.
+  /// The call, which is not a sync, succeeded. The value is the payload of its success callback as JSON text.
   case finished([UInt8])
-  /// The call failed before or beside a sync. A sync that ends FAILED is `.sync` with an error instead.
+  /// The call failed. A sync that ends FAILED is reported as `.sync` with an error instead.
   case failed(any Error)
 }
 
@@ -96,11 +97,11 @@ public enum CallUpdate: Sendable {
 public struct SyncUpdate: Sendable {
   /// The sync's `_soupEntryId`.
   public let syncId: Int64
-  /// True for DONE, STOPPED and FAILED: nothing follows.
+  /// Whether the state is DONE, STOPPED or FAILED, so that no update follows.
   public let isTerminal: Bool
-  /// The sync state as JSON text. The bridge adds `isGlobalStore` and `storeName` to the event's detail itself.
+  /// The sync state as JSON text. The bridge adds `isGlobalStore` and `storeName` to the event's detail.
   public let state: [UInt8]
-  /// Why the sync FAILED; nil otherwise. The bridge adds the state as `sync`.
+  /// The error of a sync that FAILED; nil for other states. The bridge adds the state as `sync`.
   public let error: BridgeError?
 
   public init(syncId: Int64, isTerminal: Bool, state: [UInt8], error: BridgeError? = nil) {
@@ -111,9 +112,9 @@ public struct SyncUpdate: Sendable {
   }
 }
 
-/// Which store a call means.
+/// Identifies a store by its name and its kind: user or global.
 public struct StoreReference: Sendable, Hashable {
-  /// The name of the store a call means when it names none. Source: iOS 13.1, `SFSmartStore`.
+  /// The store's name for calls that name no store. Source: iOS 13.1, `SFSmartStore`.
   public static let defaultName = "defaultStore"
   public let name: String
   public let isGlobal: Bool
@@ -123,7 +124,14 @@ public struct StoreReference: Sendable, Hashable {
     self.isGlobal = isGlobal
   }
 
-  // Swift's strings are equal when they look the same, stores are when the bytes of their names are.
+  /// The store that an action's arguments name, otherwise the default store.
+  public init(of arguments: JSONObject) {
+    self.init(
+      name: arguments["storeName"]?.stringValue ?? StoreReference.defaultName,
+      isGlobal: arguments["isGlobalStore"]?.boolValue ?? false)
+  }
+
+  // Compares bytes: Swift's `==` also treats different byte sequences as equal if they are canonically equivalent.
   public static func == (a: StoreReference, b: StoreReference) -> Bool {
     a.isGlobal == b.isGlobal && a.name.hasSameBytes(as: b.name)
   }

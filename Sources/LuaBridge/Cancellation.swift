@@ -1,6 +1,6 @@
 import Support
 
-/// Whether a script has given up one of its calls, or waits for it to end because the bridge closes. Any thread.
+/// Reports that a script has cancelled one of its calls, or that the bridge is closing and waits for the call. Thread-safe.
 public final class Cancellation: @unchecked Sendable {
   // Touched only with `lock` held.
   private let lock = Lock()
@@ -11,7 +11,8 @@ public final class Cancellation: @unchecked Sendable {
 
   public var isCancelled: Bool { lock.withLock { hasFired } }
 
-  /// Sets what ends the call: runs once, on the script's thread, or at once when the call was given up already. Must not block.
+  /// Sets the function that ends the call. It runs once, on the script's thread, or immediately if the call is already
+  /// cancelled. It must not block.
   public func onCancel(_ action: @escaping @Sendable () -> Void) {
     let isLate = lock.withLock { () -> Bool in
       if !hasFired { self.action = action }
@@ -20,8 +21,8 @@ public final class Cancellation: @unchecked Sendable {
     if isLate { action() }
   }
 
-  /// Sets what keeps a call that writes from holding up the bridge's end: it is to be carried out all the same, if it takes no
-  /// unusual time. Runs as for ``onCancel(_:)``.
+  /// Sets a function that runs when the bridge closes, like that of ``onCancel(_:)``. It lets a call that writes be completed,
+  /// but must keep it from delaying the closing for an unusual time.
   public func onClosing(_ action: @escaping @Sendable () -> Void) {
     let isLate = lock.withLock { () -> Bool in
       if !isClosing { closingAction = action }

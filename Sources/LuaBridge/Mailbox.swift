@@ -2,30 +2,52 @@ import CLuaBridge
 import Glibc
 import Support
 
-/// Text on its way to Lua, in memory that C may free: copied by the thread that posts, not by the one that takes.
+/// Text for Lua in memory that C can free. The thread that posts copies it, not the one that takes it.
 package final class Payload: @unchecked Sendable {
   // Written in init and by the owner of the last reference: a message has one owner at a time.
   private var bytes: tureen_bytes
   private var make: (@Sendable () -> [UInt8])?
 
-  /// Text that is made when the message is taken, by the thread that takes it.
+  /// Creates a payload whose text is made when the message is taken, by the thread that takes it.
   package convenience init(lazily make: @escaping @Sendable () -> [UInt8]) {
     self.init([])
     self.make = make
   }
 
-  package init(_ text: [UInt8]) {
-    let memory = malloc(max(1, text.count))
-    if let memory {
-      text.withUnsafeBytes { if let source = $0.baseAddress { memcpy(memory, source, $0.count) } }
+  package convenience init(_ text: [UInt8]) {
+    self.init(count: text.count) { memory in text.withUnsafeBytes { memory.copyMemory(from: $0) } }
+  }
+
+  convenience init(copying text: UnsafeRawBufferPointer) {
+    self.init(count: text.count) { $0.copyMemory(from: text) }
+  }
+
+  /// Creates the payload of a plug-in's call: the action, a zero byte, the arguments.
+  convenience init(action: String, _ arguments: [UInt8]) {
+    var action = action
+    self.init(count: action.utf8.count + 1 + arguments.count) { memory in
+      let length = action.withUTF8 { name in
+        memory.copyMemory(from: UnsafeRawBufferPointer(name))
+        return name.count
+      }
+      memory[length] = 0
+      arguments.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: memory[(length + 1)...]).copyMemory(from: $0) }
     }
-    // Without memory the text is empty, which the receiver reports as an unusable answer.
-    bytes = tureen_bytes(data: memory?.assumingMemoryBound(to: CChar.self), length: memory == nil ? 0 : text.count)
+  }
+
+  private init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+    let memory = malloc(max(1, count))
+    if let memory { fill(UnsafeMutableRawBufferPointer(start: memory, count: count)) }
+    // If there is no memory, the text is empty, which the receiver reports as an unusable answer.
+    bytes = tureen_bytes(data: memory?.assumingMemoryBound(to: CChar.self), length: memory == nil ? 0 : count)
   }
 
   deinit { free(bytes.data) }
 
-  /// Hands the memory over; the receiver frees it.
+  /// Bytes of the text; 0 for one that is not made yet.
+  package var count: Int { bytes.length }
+
+  /// Transfers the memory to the caller, who frees it.
   package func release() -> tureen_bytes {
     if let make {
       self.make = nil
@@ -36,53 +58,55 @@ package final class Payload: @unchecked Sendable {
   }
 }
 
-/// News on its way to one Lua thread. Any thread posts and none blocks; only the Lua thread takes.
+/// A queue of messages for one Lua thread. Any thread can post without blocking; only the Lua thread takes messages.
 ///
-/// Bounded: the places of a call's answers are booked when the call is accepted. Of a sync's progress only the latest
-/// waits; its start and its end are never replaced. The descriptor is readable while something waits.
+/// The size is limited: slots for a call's answers are reserved when the call is accepted. Only the latest progress of a sync
+/// is kept; its start and its end are never replaced. The descriptor is readable while messages wait.
 package final class Mailbox: @unchecked Sendable {
-  /// What a message says about its call. Raw values: tureen_bridge.h.
-  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail, request, news = 8, progress, call, callOver }
+  /// The kind of a message. The raw values are those of tureen_bridge.h.
+  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail, request, event = 8, progress, call, callOver }
 
   package struct Message: Sendable {
     package let call: Int64
     package let kind: Kind
     package let payload: Payload
-    /// True for an update that a later one may replace.
+    /// Whether a later update may replace this one.
     let isProgress: Bool
-    /// Booked places that are free again once this is taken.
-    let freesPlaces: Int
-    /// Of a plug-in's call: the plug-in's number, and how many bytes of the payload name the action. A zero byte and the
-    /// arguments follow.
+    /// The number of reserved slots that are freed when this message is taken.
+    let freedSlots: Int
+    /// For a plug-in's call: the plug-in's number, and the number of bytes at the start of the payload that are the action's
+    /// name. A zero byte and the arguments follow.
     let plugin: Int64, actionLength: Int
 
     package init(
-      call: Int64, kind: Kind, payload: Payload, isProgress: Bool = false, freesPlaces: Int = 0, plugin: Int64 = 0,
+      call: Int64, kind: Kind, payload: Payload, isProgress: Bool = false, freedSlots: Int = 0, plugin: Int64 = 0,
       actionLength: Int = 0
     ) {
       self.call = call
       self.kind = kind
       self.payload = payload
       self.isProgress = isProgress
-      self.freesPlaces = freesPlaces
+      self.freedSlots = freedSlots
       self.plugin = plugin
       self.actionLength = actionLength
     }
   }
 
-  /// Readable while a message waits or a wake was not answered; -1 after `close`.
+  /// Readable while a message waits or a wake-up is not cleared; -1 after `close`.
   package private(set) var descriptor: Int32
-  // Lua thread only: what it has taken out together and not looked at yet.
+  // Lua thread only: the messages taken out together, of which those from `next` on are unread.
   private var batch: [Message] = []
   private var next = 0
   // All other state is touched only with `lock` held.
   private let lock = Lock()
   private let capacity: Int
-  private var booked = 0
+  private var reserved = 0
   private var messages: [Message] = []
   private var progress: [Int64: Int] = [:]  // call -> index of its waiting progress in `messages`
   private var isAwake = false, isSignalled = false, isClosed = false
-  private var hasBatch = false  // the Lua thread has not looked at all of its batch
+  private var waitingBytes = 0
+  private var byteObserver: (@Sendable (Int) -> Void)?
+  private var hasUnread = false  // the Lua thread has unread messages in its batch
 
   package init(capacity: Int) throws(BridgeError) {
     self.capacity = capacity
@@ -94,47 +118,51 @@ package final class Mailbox: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Promises room for a call's answers; false when there is none.
-  package func book(_ places: Int) -> Bool {
+  /// Reserves slots for a call's answers. Returns false if there are not enough.
+  package func reserve(_ slots: Int) -> Bool {
     lock.withLock {
-      guard !isClosed, booked + places <= capacity else { return false }
-      booked += places
+      guard !isClosed, reserved + slots <= capacity else { return false }
+      reserved += slots
       return true
     }
   }
 
-  /// Puts a message where the Lua thread finds it. After `close` it is dropped.
+  /// Posts a message. After `close` it is dropped.
   package func post(_ message: Message) { post { message } }
 
-  /// The same for a message that is made, or withheld, with the mailbox to oneself: two threads that post for one call agree
-  /// on an order. `make` must be short.
-  /// - Returns: False when `make` gave none.
+  /// Posts the message that `make` returns. `make` runs while the mailbox is locked, so that two threads that post for one call
+  /// agree on an order; it must be short.
+  /// - Returns: False if `make` returned nil.
   @discardableResult
   package func post(_ make: () -> Message?) -> Bool {
     lock.withLock {
       guard let message = make() else { return false }
       guard !isClosed else { return true }
+      waitingBytes += message.payload.count
       if message.isProgress {
         if let position = progress[message.call] {
+          waitingBytes -= messages[position].payload.count
           messages[position] = message
+          byteObserver?(waitingBytes)
           return true
         }
         progress[message.call] = messages.count
       }
       messages.append(message)
+      byteObserver?(waitingBytes)
       signal()
       return true
     }
   }
 
-  /// The next message in posting order; nil when none waits. Lua thread only.
+  /// Returns the next message in posting order; nil if none waits. Lua thread only.
   ///
-  /// Takes all that wait out together, so that many answers cost one visit to the lock and one system call.
+  /// Moves all waiting messages to the batch together, so that many answers need only one lock and one system call.
   package func take() -> Message? {
     if next == batch.count, !fetch() { return nil }
     defer {
       next += 1
-      if next == batch.count { lookedAtAll() }
+      if next == batch.count { finishBatch() }
     }
     return batch[next]
   }
@@ -145,22 +173,24 @@ package final class Mailbox: @unchecked Sendable {
     return lock.withLock {
       guard !messages.isEmpty else { return false }
       swap(&batch, &messages)
-      for message in batch { booked -= message.freesPlaces }
+      for message in batch { reserved -= message.freedSlots }
       if !progress.isEmpty { progress = [:] }
-      hasBatch = true
+      waitingBytes = 0
+      byteObserver?(0)
+      hasUnread = true
       return true
     }
   }
 
-  private func lookedAtAll() {
+  private func finishBatch() {
     lock.withLock {
-      hasBatch = false
+      hasUnread = false
       signal()
     }
   }
 
-  /// How many messages wait. Answers earlier wakes. Lua thread only.
-  package func answerWake() -> Int {
+  /// Clears earlier wake-ups and returns the number of waiting messages. Lua thread only.
+  package func clearWake() -> Int {
     lock.withLock {
       isAwake = false
       signal()
@@ -168,7 +198,7 @@ package final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Makes the descriptor readable until `answerWake`.
+  /// Makes the descriptor readable until `clearWake` is called.
   package func wake() {
     lock.withLock {
       isAwake = true
@@ -176,7 +206,11 @@ package final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Drops what waits and what will be posted. Safe twice. Lua thread only.
+  /// Hears how many bytes of messages wait, at each change, with the mailbox locked: it must be quick. Set before a message is
+  /// posted.
+  package func observeBytes(_ observer: @escaping @Sendable (Int) -> Void) { lock.withLock { byteObserver = observer } }
+
+  /// Discards waiting and later messages. A second call has no effect. Lua thread only.
   package func close() {
     batch = []
     next = 0
@@ -190,9 +224,9 @@ package final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Makes the descriptor say whether something waits.
+  /// Updates the descriptor's readiness. Call with `lock` held.
   private func signal() {
-    let shouldSignal = isAwake || hasBatch || !messages.isEmpty
+    let shouldSignal = isAwake || hasUnread || !messages.isEmpty
     guard shouldSignal != isSignalled, !isClosed else { return }
     isSignalled = shouldSignal
     tureen_signal_set(descriptor, shouldSignal ? 1 : 0)

@@ -1,13 +1,14 @@
 import JSON
 
-/// What one action of a ``Plugin`` does: returns the payload of the caller's success callback, or throws.
+/// Runs one action of a ``Plugin`` and returns the payload of the caller's success callback, or throws.
 ///
-/// Runs in a task of its own, several calls at once and in no order. When the caller cancels the call, or the host closes, the
-/// task is cancelled; it may still return a value or throw. A ``BridgeError`` reaches the caller as it is, a
-/// `CancellationError` as `bridge` `cancelled`, anything else with the service as its domain and the code `failed`.
+/// Each call runs in its own task, so calls run concurrently and in no particular order. If the caller cancels the call or the
+/// host closes, the task is cancelled; it may still return a value or throw. The caller gets a ``BridgeError`` unchanged, a
+/// `CancellationError` as `cancelled` of the domain `bridge`, and any other error with the service as its domain and the code
+/// `failed`.
 public typealias PluginAction = @Sendable (PluginCall) async throws -> JSONValue
 
-/// A service that a program in Swift adds to its host: scripts and C programs call it like one of Tureen's own.
+/// A service that a Swift program adds to its host. Scripts and C programs call it like Tureen's own services.
 ///
 /// ```swift
 /// struct Printer: Plugin {
@@ -22,11 +23,11 @@ public typealias PluginAction = @Sendable (PluginCall) async throws -> JSONValue
 /// try host.register(Printer())
 /// ```
 public protocol Plugin: Sendable {
-  /// The name that calls use: reverse-DNS, letters, digits and `_` with dots between them.
+  /// The service's name in reverse-DNS form: parts of letters, digits and `_`, separated by dots.
   var service: String { get }
-  /// The actions by name. Read once, at the registration.
+  /// The actions by name. Read once, when the plug-in is registered.
   var actions: [String: PluginAction] { get }
-  /// What the actions take; nil, the default, checks only that the arguments are an object.
+  /// Describes the actions' arguments. With nil, the default, only objects are accepted, with any members.
   var spec: PluginSpec? { get }
 }
 
@@ -38,11 +39,11 @@ extension Plugin {
 public struct PluginCall: Sendable {
   public let service: String
   public let action: String
-  /// All arguments as the caller gave them, checked by the plug-in's spec if it has one.
+  /// The caller's arguments, checked against the plug-in's spec if it has one.
   public let arguments: JSONObject
   private let onProgress: @Sendable (JSONValue) -> Void
 
-  /// For tests of a plug-in without a host. - Parameter onProgress: Gets what ``progress(_:)`` is given.
+  /// Creates a call for tests of a plug-in without a host. - Parameter onProgress: Gets the values passed to ``progress(_:)``.
   public init(
     service: String, action: String, arguments: JSONObject, onProgress: @escaping @Sendable (JSONValue) -> Void = { _ in }
   ) {
@@ -52,7 +53,7 @@ public struct PluginCall: Sendable {
     self.onProgress = onProgress
   }
 
-  /// Tells the caller how far the call is. Any thread, never blocks. A progress that the caller has not taken yet is replaced by
-  /// the next one; after the end of the call it is dropped.
+  /// Reports the call's progress to the caller. Callable from any thread; never blocks. A later value replaces one that the
+  /// caller has not taken yet; values after the end of the call are dropped.
   public func progress(_ value: JSONValue) { onProgress(value) }
 }

@@ -1,14 +1,14 @@
 import JSON
 
-/// What people read of a plug-in's spec: definitions for editors (LuaCATS) and a page of reference.
+/// Generates the documentation of a plug-in from its spec: definitions for editors (LuaCATS) and a reference page.
 public struct PluginDefinitions: Sendable {
-  /// Such as `com.acme.printer`.
+  /// The service's name, such as `com.acme.printer`.
   public let service: String
   private let summary: String
   private let types: JSONObject
   private let actions: JSONObject
 
-  /// - Parameter text: JSON text as ``PluginSpec`` has it, with `service`.
+  /// - Parameter text: JSON text in the form of ``PluginSpec``, with `service`.
   /// - Throws: ``BridgeError`` `invalidArguments`, naming the key.
   public init(parsing text: String) throws(BridgeError) {
     _ = try PluginSpec(parsing: text)
@@ -22,7 +22,7 @@ public struct PluginDefinitions: Sendable {
     actions = spec["actions"]?.objectValue ?? [:]
   }
 
-  /// A file for `workspace.library` of lua-language-server: the class that the value of `tureen.service(name)` has.
+  /// A file for `workspace.library` of lua-language-server. It defines the class of the value of `tureen.service(name)`.
   public var lua: String {
     var lines = ["---@meta", "-- Made by tureen spec; for editors, never loaded.", ""]
     for (name, type) in types {
@@ -36,7 +36,7 @@ public struct PluginDefinitions: Sendable {
     return (lines + ["", "return service"]).joined(separator: "\n") + "\n"
   }
 
-  /// Markdown: each action with its arguments, its result and its errors.
+  /// A page in Markdown that lists each action with its arguments, its result and its errors.
   public var reference: String {
     var lines = ["# \(service)", "", summary, ""]
     for (name, action) in actions {
@@ -82,7 +82,7 @@ public struct PluginDefinitions: Sendable {
     return ["| key | type | meaning |", "| --- | --- | --- |"] + rows + [""]
   }
 
-  /// A value's type as LuaCATS writes it.
+  /// Returns a value's type in LuaCATS notation.
   private func annotation(_ value: JSONValue) -> String {
     if let words = value["values"]?.arrayValue?.compactMap(\.stringValue), !words.isEmpty {
       return words.map { "\"\($0)\"" }.joined(separator: "|")

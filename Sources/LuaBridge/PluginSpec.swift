@@ -1,12 +1,12 @@
 import JSON
 
-/// What the actions of a plug-in take: checked before the plug-in hears of a call.
+/// Describes the arguments of a plug-in's actions. They are checked before the plug-in gets a call.
 ///
-/// The JSON form is `{"service"?, "summary"?, "types"?, "actions": {name: action}}`, where an action is described as in
-/// `bridge-spec/actions`: `summary`, `arguments`, `oneOf`, `ignored`, `open`, `result`, `errors`. An argument that is not listed
-/// is refused, unless the action is `open`.
+/// The JSON form is `{"service"?, "summary"?, "types"?, "actions": {name: action}}`. An action has the form of the files in
+/// `bridge-spec/actions`: `summary`, `arguments`, `oneOf`, `ignored`, `open`, `result`, `errors`. Arguments that are not listed
+/// are refused, unless the action is `open`.
 public struct PluginSpec: Sendable {
-  /// By action.
+  /// The rules by action.
   let rules: [String: ArgumentRules]
 
   /// The names of the actions, sorted.
@@ -14,7 +14,7 @@ public struct PluginSpec: Sendable {
 
   /// - Parameters:
   ///   - text: JSON text of the form above.
-  ///   - service: The plug-in's name; nil takes any.
+  ///   - service: The plug-in's name, which `service` must match; nil accepts any.
   /// - Throws: ``BridgeError`` `invalidArguments`, naming the key.
   public init(parsing text: String, service: String? = nil) throws(BridgeError) {
     let value: JSONValue
@@ -26,7 +26,7 @@ public struct PluginSpec: Sendable {
     try self.init(value, service: service)
   }
 
-  /// The same for a value. - Throws: ``BridgeError`` `invalidArguments`, naming the key.
+  /// Reads the spec from a value. - Throws: ``BridgeError`` `invalidArguments`, naming the key.
   public init(_ value: JSONValue, service: String? = nil) throws(BridgeError) {
     let spec = try Self.object(value, at: "spec", keys: ["service", "summary", "types", "actions"])
     if let named = spec["service"], let service, named.stringValue != service {
@@ -40,7 +40,7 @@ public struct PluginSpec: Sendable {
     self.rules = rules
   }
 
-  /// - Parameter keys: Those there may be; nil takes any.
+  /// Returns the object of a value. - Parameter keys: The allowed keys; nil allows any.
   static func object(_ value: JSONValue, at path: String, keys: [String]? = nil) throws(BridgeError) -> JSONObject {
     guard let object = value.objectValue else {
       throw .bridge(.invalidArguments, "\(path) must be an object, got \(value.kindName)")
@@ -63,10 +63,10 @@ private struct SpecReader {
   private static let plain: [String: Shape] = [
     "string": .string, "integer": .integer, "number": .number, "boolean": .boolean, "any": .any, "fieldlist": .fieldlist,
   ]
-  /// A type may name others, itself too; deeper than this the arguments are not checked.
+  /// The depth below which arguments are not checked. A type may refer to itself.
   private static let depthLimit = 16
 
-  /// The types that the spec names.
+  /// The types that the spec defines.
   let types: JSONObject
 
   func rules(_ value: JSONValue, at path: String) throws(BridgeError) -> ArgumentRules {
@@ -74,8 +74,8 @@ private struct SpecReader {
     let listed = try PluginSpec.object(action["arguments"] ?? .object([:]), at: "\(path).arguments")
     let fields = try fields(listed, at: "\(path).arguments", depth: 0)
     let oneOf = try names(action["oneOf"], at: "\(path).oneOf")
-    if let stranger = oneOf.first(where: { listed[$0] == nil }) {
-      throw .bridge(.invalidArguments, "\(path).oneOf names '\(stranger)', which is not an argument")
+    if let unknown = oneOf.first(where: { listed[$0] == nil }) {
+      throw .bridge(.invalidArguments, "\(path).oneOf names '\(unknown)', which is not an argument")
     }
     return ArgumentRules(
       fields, oneOf: oneOf, ignoring: try names(action["ignored"], at: "\(path).ignored"),

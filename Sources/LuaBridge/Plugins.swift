@@ -1,19 +1,19 @@
 import JSON
 import Synchronization
 
-/// The services of a host that are not Tureen's own, by name: plug-ins in Swift, C and Lua, and the blocking services of
-/// `HostSettings`. Any thread.
+/// Holds the services that were added to a host: plug-ins in Swift, C and Lua, and the blocking services of `HostSettings`.
+/// Thread-safe.
 public final class Plugins: Sendable {
-  /// Runs one action of a blocking service; nil for an action that it does not know.
+  /// Runs one action of a blocking service. Returns nil for an unknown action.
   public typealias BlockingHandler = @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?
 
-  /// What carries out the calls of a service.
+  /// Identifies what executes the calls of a service.
   enum Receiver: Sendable {
-    /// A function, on the lane of the call's store: one call after the other.
+    /// A function on the queue of the call's store: one call after the other.
     case blocking(BlockingHandler)
     /// A task for each call.
     case tasks([String: PluginAction])
-    /// The thread that polls, which gets calls through the mailbox and answers by ``Bridge/answer(_:_:_:)``.
+    /// The thread that polls. It gets calls through the mailbox and answers with ``Bridge/answer(_:_:_:isEncoded:)``.
     case poller(hearsCancel: Bool)
   }
 
@@ -22,7 +22,7 @@ public final class Plugins: Sendable {
     let service: String
     let receiver: Receiver
     let spec: PluginSpec?
-    /// Whether restricted scripts may call it.
+    /// Whether restricted scripts may call it although it is not among the allowed names.
     let isSafe: Bool
   }
 
@@ -33,19 +33,26 @@ public final class Plugins: Sendable {
 
   private let state = Mutex(State())
   private let isRestricted: Bool
-  /// Tells the people who run the host what a plug-in did wrong.
+  /// The services that a restricted script may use.
+  let allowed: Set<String>
+  /// Logs a warning about a plug-in.
   let warn: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - isRestricted: Whether calls reach only the services that are marked as safe.
-  ///   - warn: Logs a warning, from any thread.
-  public init(isRestricted: Bool = false, warn: @escaping @Sendable (String) -> Void = { _ in }) {
+  ///   - isRestricted: Whether only allowed services, and those that are marked as safe, can be called.
+  ///   - allowed: The names of the services that restricted scripts may call.
+  ///   - warn: Logs a warning; called from any thread.
+  public init(
+    isRestricted: Bool = false, allowed: Set<String> = [], warn: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
     self.isRestricted = isRestricted
+    self.allowed = allowed
     self.warn = warn
   }
 
-  /// Adds a service that is one blocking function, under any name. It takes the place of an earlier one.
-  public func add(_ service: String, isSafe: Bool, _ handler: @escaping BlockingHandler) {
+  /// Adds a service with one blocking function, under any name. It replaces a service of the same name.
+  /// - Parameter isSafe: Whether restricted scripts may call it without being allowed to.
+  public func add(_ service: String, isSafe: Bool = false, _ handler: @escaping BlockingHandler) {
     state.withLock { state in
       state.last += 1
       state.entries[service] = Entry(
@@ -53,9 +60,9 @@ public final class Plugins: Sendable {
     }
   }
 
-  /// Adds a plug-in. - Parameter isSafe: Whether restricted scripts may call it.
-  /// - Throws: ``BridgeError`` `invalidArguments`: the name is not reverse-DNS, reserved or taken, or the spec names an action
-  ///   that the plug-in lacks.
+  /// Adds a plug-in. - Parameter isSafe: Whether restricted scripts may call it without being allowed to.
+  /// - Throws: ``BridgeError`` `invalidArguments` if the name is not reverse-DNS, is reserved or is taken, or if the spec names
+  ///   an action that the plug-in does not have.
   public func register(_ plugin: some Plugin, isSafe: Bool = false) throws(BridgeError) {
     let actions = plugin.actions
     if let missing = plugin.spec?.actions.first(where: { actions[$0] == nil }) {
@@ -64,7 +71,7 @@ public final class Plugins: Sendable {
     try register(plugin.service, .tasks(actions), spec: plugin.spec, isSafe: isSafe)
   }
 
-  /// - Returns: The number that ``unregister(_:)`` takes.
+  /// - Returns: The plug-in's number, for ``unregister(_:)``.
   @discardableResult
   func register(_ service: String, _ receiver: Receiver, spec: PluginSpec?, isSafe: Bool) throws(BridgeError) -> Int64 {
     try PluginName.check(service, "service")
@@ -79,8 +86,8 @@ public final class Plugins: Sendable {
     return number
   }
 
-  /// Removes a service. Calls that it has got stay open until it answers them.
-  /// - Returns: False when there is none of that name.
+  /// Removes a service. Calls that it has received stay open until it answers them.
+  /// - Returns: False if there is no service of that name.
   @discardableResult
   public func unregister(_ service: String) -> Bool {
     state.withLock { $0.entries.removeValue(forKey: service) != nil }
@@ -93,23 +100,35 @@ public final class Plugins: Sendable {
     }
   }
 
-  /// The names of the plug-ins that callers can reach, sorted.
+  /// The names of the plug-ins that can be called, sorted.
   var services: [String] {
     state.withLock { state in
-      state.entries.values.filter { PluginName.isValid($0.service) && ($0.isSafe || !isRestricted) }.map(\.service).sorted()
+      state.entries.values.filter { PluginName.isValid($0.service) && isAvailable($0) }.map(\.service).sorted()
     }
   }
 
-  /// The service that a call means.
+  private func isAvailable(_ entry: Entry) -> Bool { !isRestricted || isAllowed(entry) }
+
+  /// Whether a restricted script may call the service.
+  func isAllowed(_ entry: Entry) -> Bool { entry.isSafe || allowed.contains(entry.service) }
+
+  /// Returns the error for a service that is not allowed. If a similar name is, and no service has that name, it is a typo.
+  private func refusal(of service: String) -> BridgeError {
+    let known = state.withLock { Set($0.entries.keys) }.union(ActionCatalog.services)
+    let typo = NearestName.find(service, among: allowed.subtracting(known).sorted())
+    let hint = typo.map { ", of which '\($0)' does not exist" } ?? ""
+    let error = BridgeError.restricted("service '\(service)'", service: service, allowed: allowed)
+    return .bridge(.restricted, error.message + hint)
+  }
+
+  /// Returns the service of a call.
   /// - Throws: `unknownService`, `unknownAction`, `restricted`.
   func find(_ service: String, _ action: String) throws(BridgeError) -> Entry {
     guard let entry = state.withLock({ $0.entries[service] }) else {
       let hint = NearestName.find(service, among: ActionCatalog.services + services).map { "; did you mean '\($0)'?" } ?? ""
       throw .bridge(.unknownService, "unknown service '\(service)'\(hint)")
     }
-    guard entry.isSafe || !isRestricted else {
-      throw .bridge(.restricted, "service '\(service)' is not available to a restricted script (--restricted)")
-    }
+    guard isAvailable(entry) else { throw refusal(of: service) }
     if let known = entry.actions, !known.contains(action) {
       let hint = NearestName.hint(for: action, among: known.sorted())
       throw .bridge(.unknownAction, "unknown action '\(action)' of service '\(service)'\(hint)")
@@ -119,23 +138,23 @@ public final class Plugins: Sendable {
 }
 
 extension Plugins.Entry {
-  /// The names of its actions; nil where only the service itself knows them.
+  /// The names of the service's actions; nil if only the service itself knows them.
   var actions: [String]? {
     if case .tasks(let actions) = receiver { return Array(actions.keys) }
     return spec?.actions
   }
 
-  /// What a call may have waiting in the mailbox at once: its end and one progress; for the poller also the call and its
-  /// cancellation.
-  var places: Int {
+  /// The number of a call's messages that may wait in the mailbox at once: its end and one progress; for the poller also the
+  /// call and its cancellation.
+  var slots: Int {
     switch receiver {
-    case .blocking: Tuning.placesOfCall
-    case .tasks: Tuning.placesOfPluginCall
-    case .poller: Tuning.placesOfPolledCall
+    case .blocking: Tuning.slotsPerCall
+    case .tasks: Tuning.slotsPerPluginCall
+    case .poller: Tuning.slotsPerPolledCall
     }
   }
 
-  /// The arguments of a call as the plug-in gets them.
+  /// Checks the arguments of a call and returns them as the plug-in gets them.
   /// - Throws: `invalidArguments`, naming the argument.
   func checked(_ action: String, _ text: [UInt8]) throws(BridgeError) -> JSONObject {
     let value: JSONValue

@@ -1,4 +1,4 @@
-/// First in, first out, both in constant time on average.
+/// A first-in, first-out queue. Adding and removing take amortized constant time.
 struct Queue<Element> {
   private var elements: [Element?] = []
   private var first = 0

@@ -1,19 +1,19 @@
 import JSON
 import Synchronization
 
-/// The way from native code into a script: requests that wait in its mailbox and are answered when it polls.
+/// Calls a script from native code. Requests and events wait in the script's mailbox until it polls.
 ///
-/// Any thread may call. What is unanswered when the script's state closes fails then.
+/// Thread-safe. Requests that are unanswered when the script's state closes fail.
 public final class ScriptCalls: Sendable {
-  /// The receiver of the request has no script.
+  /// Thrown if the bridge has no script.
   public struct NoScript: Error {}
 
   private struct State {
     var last: Int64 = 0
     var waiting: [Int64: CheckedContinuation<[UInt8], any Error>] = [:]
     var isClosed = false
-    /// Events the script has not taken yet: of each subject the latest.
-    var news: [String: JSONObject] = [:]
+    /// The latest event of each subject that the script has not taken yet.
+    var events: [String: JSONObject] = [:]
   }
 
   private let mailbox: Mailbox
@@ -21,11 +21,10 @@ public final class ScriptCalls: Sendable {
 
   init(mailbox: Mailbox) { self.mailbox = mailbox }
 
-  /// Asks the script and waits for its answer without blocking a thread.
+  /// Sends a request to the script and waits for its answer without blocking a thread.
   /// - Parameter request: JSON text of an object.
   /// - Returns: JSON text of the answer, an object.
-  /// - Throws: ``BridgeError``: what the script says went wrong, or `closed`; ``NoScript``; `CancellationError` when the task is
-  ///   cancelled.
+  /// - Throws: ``BridgeError`` with the script's error, or `closed`; ``NoScript``; `CancellationError` if the task is cancelled.
   public func call(_ request: [UInt8]) async throws -> [UInt8] {
     try await self.request { .init(call: $0, kind: .request, payload: Payload(request)) }
   }
@@ -51,49 +50,49 @@ public final class ScriptCalls: Sendable {
     }
   }
 
-  /// Tells the script's listeners of an event when it next polls. Any thread; nothing waits for it.
+  /// Delivers an event to the script's listeners when it next polls. Callable from any thread; does not wait.
   ///
-  /// - Parameter subject: What it is about. An event that was not taken yet gives its place to a later one about the same.
-  public func tell(_ event: String, _ detail: JSONValue = .null, about subject: String) {
-    post(["event": .string(event), "detail": detail], about: subject)
+  /// - Parameter subject: A later event of the same subject replaces one that was not taken yet.
+  public func deliver(_ event: String, _ detail: JSONValue = .null, subject: String) {
+    post(["event": .string(event), "detail": detail], subject: subject)
   }
 
-  /// Tells an event of a plug-in: each one, in order. Any thread; never blocks.
+  /// Emits an event of a plug-in. All events are delivered, in order. Callable from any thread; never blocks.
   ///
   /// - Throws: ``BridgeError`` `invalidArguments` for a name that is not reverse-DNS or is reserved, `mailboxFull`, `closed`.
   public func emit(_ event: String, _ detail: JSONValue = .null) throws(BridgeError) {
     try PluginName.check(event, "event")
     guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
-    guard mailbox.book(1) else {
+    guard mailbox.reserve(1) else {
       throw .bridge(.mailboxFull, "too many events wait to be polled", isRetryable: true)
     }
-    let news: JSONObject = ["event": .string(event), "detail": detail]
-    mailbox.post(.init(call: 0, kind: .news, payload: Payload(news.serialized()), freesPlaces: 1))
+    let message: JSONObject = ["event": .string(event), "detail": detail]
+    mailbox.post(.init(call: 0, kind: .event, payload: Payload(message.serialized()), freedSlots: 1))
   }
 
-  /// The same as ``tell(_:_:about:)``, and waits until the listeners have run.
-  /// - Throws: ``BridgeError`` `closed`; `CancellationError` when the task is cancelled, which the listeners do not notice.
-  public func tellAndWait(_ event: String, _ detail: JSONValue = .null) async throws {
+  /// Delivers an event and waits until the listeners have run.
+  /// - Throws: ``BridgeError`` `closed`; `CancellationError` if the task is cancelled, which does not affect the listeners.
+  public func deliverAndWait(_ event: String, _ detail: JSONValue = .null) async throws {
     _ = try await request { id in
       .init(
-        call: id, kind: .news,
+        call: id, kind: .event,
         payload: Payload(
           JSONValue.object(["event": .string(event), "detail": detail, "request": .integer(id)]).serialized()))
     }
   }
 
-  private func post(_ news: JSONObject, about subject: String) {
-    let isWaiting = state.withLock { $0.news.updateValue(news, forKey: subject) != nil }
+  private func post(_ event: JSONObject, subject: String) {
+    let isWaiting = state.withLock { $0.events.updateValue(event, forKey: subject) != nil }
     guard !isWaiting else { return }
     mailbox.post(
       .init(
-        call: 0, kind: .news,
+        call: 0, kind: .event,
         payload: Payload(lazily: { [weak self] in
-          JSONValue.object(self?.state.withLock { $0.news.removeValue(forKey: subject) } ?? [:]).serialized()
+          JSONValue.object(self?.state.withLock { $0.events.removeValue(forKey: subject) } ?? [:]).serialized()
         })))
   }
 
-  /// Hands over the script's answer. An answer without a waiting call is dropped.
+  /// Passes the script's answer to the waiting call. An answer without a waiting call is dropped.
   /// - Throws: `invalidArguments`.
   func answer(_ arguments: JSONObject, text: [UInt8]) throws(BridgeError) {
     guard let id = arguments["request"]?.integerValue else {

@@ -1,11 +1,11 @@
 import CLuaBridge
 import Glibc
 
-/// Talking to a state piece by piece, as a prompt does.
+/// Functions for a prompt, which runs code piece by piece.
 extension ScriptState {
-  /// Ends what a state's scripts run, from any thread: a Lua function raises "interrupted" while it is set.
+  /// A flag that interrupts a state's scripts from any thread: while it is set, Lua functions raise "interrupted".
   public final class Break: @unchecked Sendable {
-    // Read by the hook of the state and written by any thread, both atomically, in C.
+    // C code reads it in the state's hook and writes it from any thread, both atomically.
     fileprivate let flag = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
     public init() { flag.initialize(to: 0) }
@@ -14,24 +14,24 @@ extension ScriptState {
     public func set(_ isSet: Bool) { tureen_flag_set(flag, isSet ? 1 : 0) }
   }
 
-  /// An error that a kept function raised, with its text.
+  /// An error that the kept function raised.
   public struct Raised: Error {
     public let message: String
     public init(message: String) { self.message = message }
   }
 
-  /// Runs a chunk and keeps the function it returns, for ``ask(_:_:)``.
+  /// Runs a chunk and keeps the function that it returns, for ``ask(_:_:)``.
   public func keep(text: String, name: String) throws(Raised) {
     try perform(text) { state, bytes, count, answer in tureen_state_keep(state, bytes, count, name, answer) }
   }
 
-  /// Calls the kept function with a verb and a text; what it returned.
+  /// Calls the kept function with a verb and a text and returns its result.
   @discardableResult
   public func ask(_ verb: String, _ text: String = "") throws(Raised) -> String {
     try perform(text) { state, bytes, count, answer in tureen_state_ask(state, verb, bytes, count, answer) }
   }
 
-  /// Lets `stop` end what runs. It has to be there as long as this state.
+  /// Lets `stop` interrupt this state's scripts. The caller keeps it alive as long as the state.
   public func watch(_ stop: Break) {
     guard let state = openState else { return }
     tureen_state_watch(state, stop.flag)

@@ -1,36 +1,46 @@
 import CLuaBridge
 import Glibc
 
-/// A Lua state of our own with the standard libraries and the bridge: what a program without Lua needs to run scripts.
+/// A Lua state with the standard libraries and the bridge, for programs that run scripts.
 ///
-/// Belongs to one thread at a time. The program must be linked with Lua.
+/// One thread at a time may use it. The program must be linked with Lua.
 public final class ScriptState {
-  /// How a script ended.
+  /// The result of a script.
   public enum Outcome: Sendable, Equatable {
     case done
-    /// The script raised; the message has the traceback. Empty when callbacks' errors were reported on stderr already.
+    /// The script raised an error. The message contains the traceback; it is empty if the errors of callbacks were already
+    /// printed to stderr.
     case failed(message: String)
-    /// The file cannot be read, or is not Lua.
+    /// The file cannot be read or compiled.
     case notRunnable(message: String)
-    /// The script reached one of its limits; the message says where, which one, and the option of `tureen run` that sets it.
+    /// The script reached a limit. The message names the place, the limit and the option of `tureen run` that sets it.
     case limitReached(ScriptLimits.Kind, message: String)
-    /// `tureen.main` ended the script with this exit status, 1...255. What there is to say is on stderr already.
+    /// `tureen.main` ended the script with this exit status, 1...255. Its message is already printed to stderr.
     case exited(status: Int32)
   }
 
-  /// What kind of error nothing caught, for the exit status of a program.
+  /// The kind of an uncaught error, for the exit status of a program.
   public struct Failure: Sendable, Equatable {
     public let domain: String
     public let code: String
-    /// Why a sign-in was refused; empty for other errors.
+    /// The reason why a sign-in was refused; empty for other errors.
     public let reason: String
+
+    /// - Parameter text: "domain/code/reason", as C has it; empty without an error.
+    init?(_ text: String) {
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 3 else { return nil }
+      domain = String(parts[0])
+      code = String(parts[1])
+      reason = String(parts[2])
+    }
   }
 
-  /// The way in, for `interrupt`.
+  /// The state's bridge, for `interrupt`.
   public let bridge: Bridge
   private var state: OpaquePointer?
 
-  /// - Throws: when there is no memory or no descriptor for it. The host is shut down then.
+  /// - Throws: `internal` or `memoryLimit` if there is no memory or no descriptor for the state. The host is then shut down.
   public convenience init(host: any BridgeHost, limits: ScriptLimits = ScriptLimits()) throws(BridgeError) {
     try self.init(bridge: Bridge(host: host), limits: limits)
   }
@@ -49,7 +59,7 @@ public final class ScriptState {
 
   deinit { close() }
 
-  /// Runs a file with its arguments in `arg` and `...`, then polls until nothing is pending.
+  /// Runs a file with its arguments in `arg` and `...`, then polls until no call is pending.
   public func run(file path: String, arguments: [String] = []) -> Outcome {
     var copies: [UnsafePointer<CChar>?] = arguments.map { strdup($0).map { UnsafePointer($0) } }
     defer { for copy in copies { free(UnsafeMutableRawPointer(mutating: copy)) } }
@@ -65,13 +75,13 @@ public final class ScriptState {
     }
   }
 
-  /// The same for a script's text. - Parameter name: As Lua names chunks: "=name" or "@file".
+  /// Runs a script's text like a file. - Parameter name: The chunk's name in Lua's form: "=name" or "@file".
   public func run(text: String, name: String = "=script") -> Outcome {
     var text = text
     return text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { characters in
         run { state, error in
-          // An empty text has no address, and C wants one.
+          // An empty text has no address, but C requires one.
           characters.baseAddress.map { tureen_state_run_text(state, $0, characters.count, name, error) }
             ?? tureen_state_run_text(state, "", 0, name, error)
         }
@@ -79,14 +89,12 @@ public final class ScriptState {
     }
   }
 
-  /// The first error of the last script that nothing caught; nil without one, or when it was not a `tureen.Error`.
+  /// The first uncaught error of the last script; nil if there was none or it was not a `tureen.Error`.
   public var failure: Failure? {
-    guard let state else { return nil }
-    let parts = String(cString: tureen_state_failure(state)).split(separator: "/", omittingEmptySubsequences: false)
-    return parts.count == 3 ? Failure(domain: String(parts[0]), code: String(parts[1]), reason: String(parts[2])) : nil
+    state.flatMap { Failure(String(cString: tureen_state_failure($0))) }
   }
 
-  /// Ends the state and with it the bridge; the host is shut down. Calls in flight are dropped. Safe twice.
+  /// Closes the state and its bridge, and shuts down the host. Pending calls are dropped. A second call has no effect.
   public func close() {
     guard let state else { return }
     self.state = nil
@@ -107,7 +115,7 @@ public final class ScriptState {
     }
   }
 
-  /// Nil once it is closed.
+  /// The state; nil once it is closed.
   var openState: OpaquePointer? { state }
 
   static func take(_ bytes: inout tureen_bytes) -> String? {

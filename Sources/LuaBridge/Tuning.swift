@@ -1,21 +1,44 @@
 /// Limits of the bridge.
 enum Tuning {
-  /// Messages one mailbox may hold or have promised. A call books its places when it is accepted; 100,000 waiting
-  /// messages of the usual size take about 30 MB.
+  /// The number of slots of a mailbox, for waiting and future messages. A call reserves its slots when it is accepted. 100,000
+  /// waiting messages of the usual size take about 30 MB.
   static let mailboxCapacity = 100_000
-  /// Places of a call that answers once.
-  static let placesOfCall = 1
-  /// Places of a sync: its start, the latest progress and its end may wait together.
-  static let placesOfSync = 3
-  /// Places of an observer: its news and its end may wait together.
-  static let placesOfObserver = 2
-  /// Places of a call that a plug-in answers with progress: the latest progress and the end may wait together.
-  static let placesOfPluginCall = 2
-  /// Places of one that a plug-in is handed by the poller: the call itself and its cancellation, too.
-  static let placesOfPolledCall = 4
-  /// Actions found by their bytes rather than by their text. More than there are; the names of a host's own services
-  /// come from scripts, so there must be an end.
+  /// Slots of a call that is answered once.
+  static let slotsPerCall = 1
+  /// Slots of a sync: its start, the latest progress and its end may wait together.
+  static let slotsPerSync = 3
+  /// Slots of an observer: its changes and its end may wait together.
+  static let slotsPerObserver = 2
+  /// Slots of a plug-in's call: the latest progress and the end may wait together.
+  static let slotsPerPluginCall = 2
+  /// Slots of a plug-in's call that is delivered by polling: the call itself and its cancellation need slots, too.
+  static let slotsPerPolledCall = 4
+  /// The number of actions that are found by their bytes. It exceeds the number of built-in actions; a limit is needed because
+  /// scripts choose the names of other services.
   static let knownActions = 64
-  /// Threads that run store calls at once. Each serves one store at a time, so more help only scripts with more stores.
+  /// The number of threads that run store calls. Each serves one store at a time, so more threads help only scripts that use
+  /// more stores.
   static let storeThreads = 8
+
+  /// Bytes of arguments that the calls of one isolated script may have under way. Further calls are refused, as by a full
+  /// mailbox.
+  static let workerArgumentBytes = 256 << 20
+  /// Bytes of answers that may wait for an isolated script. Beyond them store calls wait, and further calls are not read.
+  static let workerBacklogBytes = 64 << 20
+  /// Bytes of waiting answers at which an isolated script is ended: answers of servers cannot be made to wait.
+  static let workerBacklogMost = 512 << 20
+  /// Bytes of address space of a worker beside the script's memory: its program, its stack, one answer.
+  static let workerAddressSpace: UInt64 = 256 << 20
+  /// Memory of an isolated script without a limit of its own, as of a restricted one.
+  static let workerMemory: UInt64 = 256 << 20
+  /// Plug-ins that an isolated script can have registered at once.
+  static let workerPlugins = 1000
+  /// Bytes of a script's text.
+  static let workerScriptBytes = 64 << 20
+  /// Milliseconds that a worker has to start, which takes some ten, and to end after its script.
+  static let workerStartMs: Int64 = 10_000, workerEndMs: Int64 = 2000
+  /// Milliseconds that a worker has beyond its script's time limit, which the script notices itself unless one function goes on.
+  static let workerOvertimeMs: Int64 = 1000
+  /// Milliseconds that an interrupted script has once its calls are answered.
+  static let workerInterruptMs: Int64 = 2000
 }

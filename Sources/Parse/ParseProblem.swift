@@ -1,5 +1,6 @@
-/// Why something cannot be sent to a Parse server. Found before any request; the server would refuse it, or do something else.
+/// Why a request cannot be sent to a Parse server. Detected before any request: the server would
+/// reject it or misinterpret it.
 public struct ParseProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Names the thing and says what to do; carries no values of records.
+  /// Names the problem and what to do. Contains no values of records.
   public let description: String
 }

@@ -1,27 +1,34 @@
 /// Limits of this module, each with its unit and its reason.
 enum Tuning {
-  /// Bytes of an encoded URL above which a query goes out as a POST: some proxies cut longer ones.
+  /// Bytes of an encoded URL above which a query is sent as a POST, because some proxies truncate
+  /// longer URLs.
   static let queryURLBytes = 2_000
-  /// Operations of one batch: the documented classic maximum, which some servers enforce.
+  /// Operations per batch: the documented classic maximum, which some servers enforce.
   static let batchOperations = 50
-  /// Ids of one look at the stamps of records, and of one look at which records are still there.
+  /// Ids per request for the time stamps of records, and per request that checks which records
+  /// still exist.
   static let stampIds = 100, presenceIds = 200
-  /// Seconds a wait is at most before chance shortens it; a server may ask for longer.
+  /// The longest back-off in seconds, before jitter shortens it. A server may ask for a longer
+  /// wait.
   static let longestBackOff = 60.0
-  /// Tries of one request, the first included; of one that failed with an internal error.
+  /// Attempts of one request, including the first; and of one that failed with an internal error.
   static let attempts = 5, internalErrorAttempts = 3
-  /// Objects of a page: the usual number, and what hosted servers gave at most. Servers may lower it without a word.
+  /// Objects per page: the default, and the maximum of hosted servers. A server may silently lower
+  /// it.
   static let pageSize = 500, largestPage = 1_000
-  /// How far a later run looks back, ms: stamps are given when a request begins, and by clocks of several servers.
+  /// How far later runs look back, in ms: time stamps are set when a request begins, and by several
+  /// servers' clocks.
   static let overlapMs: Int64 = 30_000
-  /// Requests for the links of owners under way at once; the connection's own limit holds as well.
+  /// Concurrent requests for the relations of owners; the connection's own limit applies as well.
   static let linkRequests = 4
-  /// No larger part of the rows goes as ghosts without being told so.
+  /// The largest share of rows that is removed as ghosts without `force`.
   static let largestGhostShare = 0.5
-  /// Characters of a file's name, as the server allows.
+  /// The server's limit for the length of a file name, in characters.
   static let fileNameCharacters = 128
-  /// Uploaded files that a client remembers, so that a second save of their object makes no second file.
+  /// Uploaded files that a client remembers, so that saving their object again does not upload them
+  /// twice.
   static let rememberedFiles = 1_000
-  /// Link rows that one sync up reads and writes back together. Owners cut in two cost one request more.
+  /// Link rows that one sync up reads and writes back together. An owner split across two such
+  /// batches costs one more request.
   static let linkRows = 500
 }

@@ -1,7 +1,8 @@
 extension JSONWalker {
   /// Steps over one value of any kind.
-  /// - Parameter depth: How many containers are open around it.
-  /// - Returns: What it was; for strings, the slice is what lies between the quotes.
+  /// - Parameter depth: The number of containers that are open around the value.
+  /// - Returns: The kind and the slice of the value; for a string, the slice lies between the
+  ///   quotes.
   @inlinable
   public mutating func skipValue(depth: Int) throws(ScanError) -> (kind: ValueKind, start: Int, count: Int) {
     skipWhitespace()
@@ -36,7 +37,7 @@ extension JSONWalker {
     return (kind, start, p - base - start)
   }
 
-  /// Steps over an object or an array. Recursion is bounded by ``depthLimit``.
+  /// Steps over an object or an array. ``depthLimit`` bounds the recursion.
   @usableFromInline
   mutating func skipContainer(depth: Int) throws(ScanError) {
     guard depth < depthLimit else { throw failure("nested deeper than \(depthLimit) levels") }
@@ -82,7 +83,7 @@ extension JSONWalker {
     }
   }
 
-  /// The length of the multi-byte sequence at `q`, 0 when it is not one.
+  /// Returns the length of the multi-byte sequence at `q`; 0 if it is invalid.
   static func utf8Length(_ q: UnsafePointer<UInt8>, _ stop: UnsafePointer<UInt8>) -> Int {
     let c = q.pointee
     let length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2

@@ -1,6 +1,6 @@
-/// Why a text is not JSON, or not the JSON that was asked for.
+/// Why a text is not valid JSON, or not the expected JSON.
 public struct ScanError: Error, Sendable, Equatable {
-  /// Byte offset of the first byte that cannot stand where it stands.
+  /// The offset of the first invalid byte.
   public let offset: Int
   public let message: String
 
@@ -10,35 +10,37 @@ public struct ScanError: Error, Sendable, Equatable {
   }
 }
 
-/// What kind of JSON value a slice holds.
+/// The kind of a scanned JSON value.
 public enum ValueKind: UInt8, Sendable {
-  /// The path does not lead to a value.
+  /// The path leads to no value.
   case missing
-  /// The slice is the string's contents, without quotes and without any escape in it.
+  /// The slice is the string's contents, without quotes and without escapes.
   case plainString
-  /// The slice is the string's contents, without quotes, with at least one backslash escape.
+  /// The slice is the string's contents, without quotes and with at least one backslash escape.
   case escapedString
   case number, `true`, `false`, null, object, array
-  /// The path leads into an array before it ends: only a full projection can tell the value.
+  /// The path enters an array before its last step: only a full projection finds the value.
   case arrayStep
 }
 
-/// Reads JSON text forwards, validating every byte and never reading past the end.
+/// Walks through JSON text, validating every byte and never reading past the end.
 ///
-/// Strings are searched 8 bytes at a time. Nothing is allocated. The whole grammar is checked (RFC 8259, UTF-8 included), so a
-/// slice that was walked over is valid JSON text and can be stored as it is.
+/// Strings are scanned 8 bytes at a time, and nothing is allocated. The whole grammar is checked
+/// (RFC 8259, UTF-8 included), so a slice that the walker has passed is valid JSON text and can be
+/// stored unchanged.
 public struct JSONWalker {
   public let base: UnsafePointer<UInt8>
   public let end: UnsafePointer<UInt8>
   public var p: UnsafePointer<UInt8>
-  /// A string that was walked over escapes half of a surrogate pair. It means U+FFFD: see
-  /// ``JSONStringContents/replaceLoneSurrogates(in:)``.
+  /// Whether a string contained an escaped half of a surrogate pair. Such a half stands for U+FFFD:
+  /// see ``JSONStringContents/replaceLoneSurrogates(in:)``.
   public internal(set) var hasLoneSurrogate = false
 
-  /// Deeper nesting is refused: SQLite's own JSON functions stop at 2,000 levels, people's documents long before.
+  /// The deepest nesting that is accepted. SQLite's JSON functions stop at 2,000 levels; real
+  /// documents stay far below.
   public static let maximumDepth = 1000
 
-  /// How deep containers may be nested in this text: at most ``maximumDepth``.
+  /// How deep containers may be nested in this text; at most ``maximumDepth``.
   public var depthLimit: Int
 
   /// - Parameter bytes: Must stay valid and unchanged while the walker is used.
@@ -51,7 +53,7 @@ public struct JSONWalker {
     depthLimit = JSONWalker.maximumDepth
   }
 
-  /// A place for empty buffers to point to: they have no base address of their own.
+  /// A valid pointer for empty buffers, which have no base address.
   @usableFromInline nonisolated(unsafe) static let nothing: UnsafePointer<UInt8> = {
     let place = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
     place.initialize(to: 0)
@@ -67,7 +69,7 @@ public struct JSONWalker {
 
   @inlinable @inline(__always)
   public mutating func skipWhitespace() {
-    // Nearly always there is none.
+    // Usually there is none.
     guard p < end, p.pointee <= UInt8(ascii: " ") else { return }
     skipBlanks()
   }
@@ -88,17 +90,18 @@ public struct JSONWalker {
     p += 1
   }
 
-  /// The text must hold nothing more than white space.
+  /// Throws unless only white space is left.
   public mutating func expectEnd() throws(ScanError) {
     skipWhitespace()
     if p < end { throw failure("unexpected text after the value") }
   }
 
-  /// Steps over a string whose opening quote is already behind; stops behind the closing one.
-  /// - Returns: True when the contents hold an escape.
+  /// Steps over a string after its opening quote and stops after the closing one.
+  /// - Returns: True if the contents have an escape.
   @inlinable @inline(__always)
   public mutating func skipString() throws(ScanError) -> Bool {
-    // A copy that stays in a register; `p` itself is written at the end, and before anything else looks at it.
+    // A copy that stays in a register; `p` is written back at the end and before other code reads
+    // it.
     let start = p, end = end
     var q = start, escaped = false, high: UInt64 = 0
     while true {
@@ -124,7 +127,8 @@ public struct JSONWalker {
       }
       let c = q.pointee
       if c == UInt8(ascii: "\"") {
-        // `high` may hold bytes behind the quote: then the check is made once too often, never too seldom.
+        // `high` may include bytes after the quote. Then the check is made needlessly, but it is
+        // never skipped wrongly.
         if high & 0x8080_8080_8080_8080 != 0 { try checkUTF8(from: start, to: q) }
         p = q + 1
         return escaped

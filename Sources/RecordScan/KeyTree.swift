@@ -1,26 +1,27 @@
-/// The keys of a plan laid out flat in memory of their own, so that a scan counts no references and copies no arrays.
+/// The keys of a plan in a flat layout, so that a scan neither counts references nor copies arrays.
 ///
-/// Immutable once made. A scan reaches it through plain pointers, which are valid as long as the plan is.
+/// Immutable after initialization. A scan uses plain pointers, which are valid as long as the plan
+/// lives.
 final class KeyTree: @unchecked Sendable {
-  /// One key on the way to a wanted field.
+  /// One key on the path to a wanted field.
   struct Node {
     let key: UnsafePointer<UInt8>
     let count: Int
-    /// Position in the record's values when the path ends here, else -1.
+    /// The position in the record's values if the path ends here; else -1.
     let field: Int
     let children: Level
   }
 
-  /// The keys wanted at one place of a record.
+  /// The keys wanted at one level of a record.
   struct Level {
     let nodes: UnsafePointer<Node>?
     let count: Int
-    /// One bit for the length of each key, modulo 64: most keys of a record are told apart by it.
+    /// A bit set of the key lengths modulo 64, which rules out most keys of a record.
     let lengths: UInt64
 
     var isEmpty: Bool { count == 0 }
 
-    /// The first position at which `key` stands, -1 when it is not wanted.
+    /// Returns the first position of `key`; -1 if it is not wanted.
     @inline(__always)
     func find(_ key: ScannedKey) -> Int {
       guard key.isEscaped || lengths >> UInt64(key.raw.count & 63) & 1 == 1 else { return -1 }
@@ -29,7 +30,7 @@ final class KeyTree: @unchecked Sendable {
     }
   }
 
-  /// What a plan says of one level, before it is laid out.
+  /// One key of a level before the layout.
   struct Draft {
     var key: [UInt8]
     var field = -1
@@ -37,7 +38,7 @@ final class KeyTree: @unchecked Sendable {
   }
 
   private(set) var roots = Level(nodes: nil, count: 0, lengths: 0)
-  /// Keys on a record's first level that the scan reports.
+  /// First-level keys that the scan reports if a record has them.
   private(set) var owned = Level(nodes: nil, count: 0, lengths: 0)
   private var keys: [UnsafeMutableBufferPointer<UInt8>] = []
   private var levels: [UnsafeMutableBufferPointer<Node>] = []
@@ -73,7 +74,7 @@ final class KeyTree: @unchecked Sendable {
 }
 
 extension KeyTree.Node {
-  /// Whether the key means this one.
+  /// Returns whether the key, with its escapes resolved, is this one.
   @inline(__always)
   func isNamed(_ key: ScannedKey) -> Bool {
     if key.isEscaped { return key.meaning.elementsEqual(UnsafeBufferPointer(start: self.key, count: count)) }

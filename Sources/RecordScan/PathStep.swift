@@ -1,17 +1,17 @@
 /// One step of a path into a JSON value.
 public enum PathStep: Sendable, Equatable {
-  /// A member of an object. Where the value is an array it is the element at `index`, which is nil for a name that is not a
-  /// position.
+  /// A member of an object. In an array, this is the element at `index`, which is nil if the name
+  /// is not a position.
   case member([UInt8], index: Int?)
   /// The first element of an array whose member `key` is the string `text`.
   case firstElement(key: [UInt8], text: [UInt8])
 }
 
 extension ScannedValue {
-  /// The value that the steps lead to from this one, without building any.
+  /// Follows the steps from this value without building any values.
   ///
-  /// - Parameter bytes: The text in which this value was found. It has been scanned as JSON before.
-  /// - Returns: ``ScannedValue/missing`` when the path leads nowhere, which differs from a null.
+  /// - Parameter bytes: The text that contains this value; it must have been scanned as JSON.
+  /// - Returns: ``ScannedValue/missing`` if the path leads nowhere, as opposed to a null.
   public func value(
     at steps: some Sequence<PathStep>, in bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> ScannedValue {
@@ -27,7 +27,8 @@ extension ScannedValue {
     return value
   }
 
-  /// Calls `body` with each element of an array until it returns false; with none for any other kind of value.
+  /// Calls `body` with each element of an array until it returns false. Does nothing for other
+  /// kinds of values.
   public func forEachElement(
     in bytes: UnsafeRawBufferPointer, _ body: (ScannedValue) throws(ScanError) -> Bool
   ) throws(ScanError) {
@@ -41,8 +42,8 @@ extension ScannedValue {
     }
   }
 
-  /// Calls `body` with each member of an object: its key, where the key's opening quote stands, and its value. With none for
-  /// any other kind of value.
+  /// Calls `body` with each member of an object: its key, the offset of the key's opening quote,
+  /// and its value. Does nothing for other kinds of values.
   public func forEachMember(
     in bytes: UnsafeRawBufferPointer, _ body: (ScannedKey, Int, ScannedValue) throws(ScanError) -> Void
   ) throws(ScanError) {
@@ -57,7 +58,7 @@ extension ScannedValue {
     }
   }
 
-  /// Stands behind the opening bracket of this value.
+  /// Returns a walker that stands after the opening bracket of this value.
   private func walker(inside bytes: UnsafeRawBufferPointer) -> JSONWalker {
     var walker = JSONWalker(bytes)
     walker.p = walker.base + start + 1
@@ -65,7 +66,7 @@ extension ScannedValue {
     return walker
   }
 
-  /// Of several members with one key the last one counts.
+  /// Returns the member with this key. If a key occurs more than once, the last member counts.
   private func member(_ wanted: [UInt8], in bytes: UnsafeRawBufferPointer) throws(ScanError) -> ScannedValue {
     var found = ScannedValue.missing
     try forEachMember(in: bytes) { (key, _, value) throws(ScanError) in if key == wanted { found = value } }
@@ -95,7 +96,7 @@ extension ScannedValue {
     return found
   }
 
-  /// Whether this is a string that means `text`.
+  /// Returns whether this is a string that equals `text`.
   public func isString(_ text: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
     switch kind {
     case .plainString: return slice(in: bytes).elementsEqual(text)

@@ -1,27 +1,29 @@
-/// Finds the records of a page and the asked-for fields of each, in one pass, without building a value.
+/// Finds the records of a page, and the wanted fields of each, in one pass and without building
+/// values.
 ///
-/// A page is either an array of objects, or an object that holds such an array under a known key together with envelope
-/// members such as `nextRecordsUrl`. One thread at a time; the arrays are kept between pages.
+/// A page is either an array of objects, or an object that holds such an array under a known key,
+/// together with envelope members such as `nextRecordsUrl`. Use it from one thread at a time; it
+/// reuses its arrays for the next page.
 public struct RecordScanner: Sendable {
   public let plan: ScanPlan
   public private(set) var records: [ScannedRecord] = []
-  /// Row by row: `plan.fieldCount` values for each record.
+  /// The values of all records: `plan.fieldCount` values for each record in turn.
   public private(set) var values: [ScannedValue] = []
-  /// The envelope members asked for, in the order they were asked for.
+  /// The requested envelope members, in the order of the request.
   public private(set) var envelope: [ScannedValue] = []
-  /// Some string of the page escapes half of a surrogate pair.
+  /// Whether a string of the page contains an escaped half of a surrogate pair.
   public private(set) var hasLoneSurrogate = false
   /// See ``JSONWalker/depthLimit``.
   public var depthLimit = JSONWalker.maximumDepth
 
   public init(plan: ScanPlan) { self.plan = plan }
 
-  /// The value of one of the plan's paths in one record.
+  /// Returns the value of one of the plan's paths in one record.
   @inlinable
   public func value(record: Int, field: Int) -> ScannedValue { values[record * plan.fieldCount + field] }
 
   /// Scans a page that is an array of objects.
-  /// - Throws: ``ScanError`` when it is not JSON, or not such an array.
+  /// - Throws: ``ScanError`` if the text is not such an array.
   public mutating func scanArray(_ bytes: UnsafeRawBufferPointer) throws(ScanError) {
     reset(envelopeCount: 0)
     var walker = JSONWalker(bytes)
@@ -34,14 +36,15 @@ public struct RecordScanner: Sendable {
   /// Scans a page that is an object holding the records under `recordsKey`.
   ///
   /// - Parameter envelopeKeys: First-level members of the page to report in ``envelope``.
-  /// - Returns: False when the object has no such member.
-  /// - Throws: ``ScanError`` when it is not JSON, or the member is no array of objects.
+  /// - Returns: False if the object has no such member.
+  /// - Throws: ``ScanError`` if the text is not valid JSON, or the member is not an array of
+  ///   objects.
   public mutating func scanPage(
     _ bytes: UnsafeRawBufferPointer, recordsKey: String, envelopeKeys: [String]
   ) throws(ScanError) -> Bool {
     reset(envelopeCount: envelopeKeys.count)
     let wanted = Array(recordsKey.utf8), keys = envelopeKeys.map { Array($0.utf8) }
-    var walker = JSONWalker(bytes), found = false
+    var walker = JSONWalker(bytes), found = false, problem: ScanError?
     walker.skipWhitespace()
     try walker.expect(UInt8(ascii: "{"), "expected an object")
     walker.skipWhitespace()
@@ -52,9 +55,8 @@ public struct RecordScanner: Sendable {
     }
     while true {
       let key = try RecordScanner.key(&walker)
-      if !found, key == wanted {
-        walker.skipWhitespace()
-        try scanRecords(&walker, depth: 1)
+      if key == wanted {
+        problem = try scanRecordsMember(&walker)
         found = true
       } else {
         let value = try walker.skipValue(depth: 1)
@@ -65,12 +67,30 @@ public struct RecordScanner: Sendable {
       if try RecordScanner.atEnd(&walker, close: UInt8(ascii: "}")) { break }
     }
     try walker.expectEnd()
+    if let problem { throw problem }
     hasLoneSurrogate = walker.hasLoneSurrogate
     return found
   }
 
+  /// Scans the member that holds a page's records. If a page has it more than once, the last one counts, as in a full parse.
+  /// - Returns: Why the value is not an array of objects; nil if it is one.
+  private mutating func scanRecordsMember(_ walker: inout JSONWalker) throws(ScanError) -> ScanError? {
+    records.removeAll(keepingCapacity: true)
+    values.removeAll(keepingCapacity: true)
+    walker.skipWhitespace()
+    let start = walker.p
+    do throws(ScanError) {
+      try scanRecords(&walker, depth: 1)
+      return nil
+    } catch {
+      walker.p = start
+      _ = try walker.skipValue(depth: 1)
+      return error
+    }
+  }
+
   /// Scans a text that is one object, as a single record.
-  /// - Throws: ``ScanError`` when it is not a JSON object.
+  /// - Throws: ``ScanError`` if the text is not a JSON object.
   public mutating func scanObject(_ bytes: UnsafeRawBufferPointer) throws(ScanError) {
     reset(envelopeCount: 0)
     var walker = JSONWalker(bytes)
@@ -84,13 +104,13 @@ public struct RecordScanner: Sendable {
     hasLoneSurrogate = walker.hasLoneSurrogate
   }
 
-  /// Scans the elements of an array inside a text. An element that is not an object is a record without values: see
-  /// ``ScannedRecord/kind``.
+  /// Scans the elements of an array inside a text. An element that is not an object becomes a
+  /// record without values: see ``ScannedRecord/kind``.
   /// - Parameters:
-  ///   - start: Where the array begins, in bytes. What lies around it is not looked at.
-  ///   - depth: How many containers are open around the array.
-  /// - Returns: The offset behind the array.
-  /// - Throws: ``ScanError`` when no JSON array begins there.
+  ///   - start: The byte offset of the array. The text around it is not examined.
+  ///   - depth: The number of containers that are open around the array.
+  /// - Returns: The offset after the array.
+  /// - Throws: ``ScanError`` if no valid array begins there.
   public mutating func scanElements(
     _ bytes: UnsafeRawBufferPointer, from start: Int, depth: Int
   ) throws(ScanError) -> Int {
@@ -136,7 +156,7 @@ public struct RecordScanner: Sendable {
     }
   }
 
-  /// Scans the object that the walker stands before.
+  /// Scans the object at the walker's position.
   @inline(__always)
   private mutating func scanRecord(
     _ walker: inout JSONWalker, _ roots: KeyTree.Level, _ owned: KeyTree.Level, fieldCount: Int, depth: Int
@@ -173,7 +193,8 @@ public struct RecordScanner: Sendable {
     }
   }
 
-  /// Takes the value behind `key`, which stands at position `wanted`, and descends where a path goes on inside it.
+  /// Takes the value of `key`, which the level has at position `wanted`, and descends into it if a
+  /// path continues there.
   private mutating func scanMember(
     _ walker: inout JSONWalker, _ key: ScannedKey, _ level: KeyTree.Level, from wanted: Int, first: Int, depth: Int
   ) throws(ScanError) {
@@ -184,7 +205,7 @@ public struct RecordScanner: Sendable {
       let field = level.nodes![i].field, children = level.nodes![i].children
       if field >= 0 { values[first + field] = scanned }
       if children.isEmpty { continue }
-      // Of several members with one key the last one counts, with all that lies in it.
+      // If a key occurs more than once, the last member counts, with everything inside it.
       mark(children, value.kind == .array ? .arrayStep : .missing, first: first)
       guard value.kind == .object else { continue }
       let after = walker.p
@@ -227,7 +248,7 @@ public struct RecordScanner: Sendable {
     return try walker.key()
   }
 
-  /// True behind the closing bracket, false behind a comma.
+  /// Returns true after the closing bracket, false after a comma.
   @inline(__always)
   static func atEnd(_ walker: inout JSONWalker, close: UInt8) throws(ScanError) -> Bool {
     walker.skipWhitespace()

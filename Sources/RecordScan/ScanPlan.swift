@@ -1,21 +1,23 @@
-/// Which fields of each record are wanted: paths compiled once into a tree of byte keys.
+/// The fields that a scan extracts from each record: paths compiled once into a tree of byte keys.
 public struct ScanPlan: Sendable {
   let tree: KeyTree
-  /// How many values each record yields, one a path, in the order of `paths`.
+  /// The number of values for each record: one for each path, in the order of `paths`.
   public let fieldCount: Int
   private let keys: [[[UInt8]]]
   private let ownedKeys: [String]
 
   /// - Parameters:
-  ///   - paths: Dotted paths such as `Id` or `Owner.Name`. The same path twice fills both positions.
-  ///   - ownedKeys: First-level keys that the caller writes itself and must know about, such as `_soupEntryId`; reported with
-  ///     ``ScannedRecord/hasOwnedKey``.
+  ///   - paths: Dotted paths such as `Id` or `Owner.Name`. A path may occur more than once; each
+  ///     position is filled.
+  ///   - ownedKeys: First-level keys that the caller writes itself and must know about, such as
+  ///     `_soupEntryId`; ``ScannedRecord/hasOwnedKey`` reports them.
   public init(paths: [String], ownedKeys: [String] = []) {
     self.init(
       keys: paths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) } }, ownedKeys: ownedKeys)
   }
 
-  /// - Parameter keys: The keys of each path, outermost first. A path without keys leads nowhere.
+  /// - Parameter keys: The keys of each path, outermost first. A path without keys never finds a
+  ///   value.
   public init(keys: [[[UInt8]]], ownedKeys: [String] = []) {
     var roots: [KeyTree.Draft] = []
     for (field, path) in keys.enumerated() { ScanPlan.insert(path[...], field: field, into: &roots) }
@@ -25,8 +27,8 @@ public struct ScanPlan: Sendable {
     self.ownedKeys = ownedKeys
   }
 
-  /// The plan with the paths of another one, those that it lacks behind its own.
-  /// - Returns: The plan, and where in it each path of the other one stands.
+  /// Returns a plan with the paths of both plans; paths that this one lacks are appended.
+  /// - Returns: The plan, and the position in it of each path of the other one.
   public func adding(_ other: ScanPlan) -> (plan: ScanPlan, positions: [Int]) {
     var all = keys
     let positions = other.keys.map { path in
@@ -40,7 +42,7 @@ public struct ScanPlan: Sendable {
   private static func insert(_ keys: ArraySlice<[UInt8]>, field: Int, into drafts: inout [KeyTree.Draft]) {
     guard let key = keys.first else { return }
     let rest = keys.dropFirst()
-    // A path given twice gets a node of its own, so that both positions are filled.
+    // A path that occurs twice gets a second node, so that both positions are filled.
     if let i = drafts.firstIndex(where: { $0.key == key && !(rest.isEmpty && $0.field >= 0) }) {
       if rest.isEmpty { drafts[i].field = field } else { insert(rest, field: field, into: &drafts[i].children) }
       return
@@ -51,12 +53,12 @@ public struct ScanPlan: Sendable {
   }
 }
 
-/// A field of a record: where its text lies in the page.
+/// A field of a record: the slice of the page that holds its text.
 public struct ScannedValue: Sendable, Equatable {
   public var kind: ValueKind
-  /// Offset in the page, in bytes.
+  /// The byte offset in the page.
   public var start: Int
-  /// Length in bytes.
+  /// The length in bytes.
   public var count: Int
 
   public static let missing = ScannedValue(kind: .missing, start: 0, count: 0)
@@ -68,14 +70,14 @@ public struct ScannedValue: Sendable, Equatable {
   }
 }
 
-/// One record: where its object lies in the page, braces included.
+/// One record: the slice of the page that holds its object, braces included.
 public struct ScannedRecord: Sendable, Equatable {
   public var start: Int
   public var count: Int
-  /// One of the plan's `ownedKeys` stands on its first level.
+  /// Whether the first level has one of the plan's `ownedKeys`.
   public var hasOwnedKey: Bool
-  /// It has no member at all: `{}`.
+  /// Whether the record has no members: `{}`.
   public var isEmpty: Bool
-  /// What it is: an object, unless the scan took every element of an array.
+  /// The kind of the element: an object, unless the scan accepts every element of an array.
   public var kind = ValueKind.object
 }

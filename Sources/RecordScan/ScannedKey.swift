@@ -1,11 +1,11 @@
-/// The key of an object's member, as it lies in the text. Valid as long as the text is.
+/// The key of an object's member as written in the text. Valid as long as the text is.
 public struct ScannedKey {
-  /// What stands between the quotes.
+  /// The bytes between the quotes.
   public let raw: UnsafeBufferPointer<UInt8>
-  /// The key is not written as it is meant: `"\u0049d"` is `Id`.
+  /// Whether the key contains escapes: `"\u0049d"` means `Id`.
   public let isEscaped: Bool
 
-  /// The key as it is meant, UTF-8.
+  /// The key with its escapes resolved, in UTF-8.
   public var meaning: [UInt8] {
     guard isEscaped else { return Array(raw) }
     var out: [UInt8] = []
@@ -13,7 +13,7 @@ public struct ScannedKey {
     return out
   }
 
-  /// Whether the key means `wanted`.
+  /// Returns whether the key, with its escapes resolved, equals `wanted`.
   @inline(__always)
   public static func == (key: ScannedKey, wanted: [UInt8]) -> Bool {
     if key.isEscaped { return key.meaning == wanted }
@@ -36,13 +36,13 @@ extension JSONWalker {
     return ScannedKey(raw: raw, isEscaped: isEscaped)
   }
 
-  /// Whether the bytes are well-formed UTF-8.
+  /// Returns whether the bytes are well-formed UTF-8.
   public static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let walker = JSONWalker(bytes)
     return (try? walker.checkUTF8(from: walker.base, to: walker.end)) != nil
   }
 
-  /// Whether the bytes are one JSON object and nothing else but white space.
+  /// Returns whether the bytes are exactly one JSON object, apart from white space around it.
   public static func isObject(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var walker = JSONWalker(bytes)
     guard let value = try? walker.skipValue(depth: 0), value.kind == .object else { return false }

@@ -1,5 +1,5 @@
 extension ScannedValue {
-  /// The text of a string value, escapes undone; nil for every other kind.
+  /// Returns the text of a string value with its escapes resolved; nil for other kinds.
   public func string(in bytes: UnsafeRawBufferPointer) -> String? {
     switch kind {
     case .plainString:
@@ -13,12 +13,12 @@ extension ScannedValue {
     }
   }
 
-  /// What lies between the quotes of a string, or the whole text of another value.
+  /// Returns the bytes between the quotes of a string, or the whole text of another value.
   public func slice(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
   }
 
-  /// Appends the value as the JSON text it was.
+  /// Appends the value as JSON text, unchanged.
   public func appendJSON(from bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
     let isString = kind == .plainString || kind == .escapedString
     if isString { out.append(UInt8(ascii: "\"")) }

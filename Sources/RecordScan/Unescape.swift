@@ -1,7 +1,8 @@
-/// Turns the contents of a JSON string, as they stand between the quotes, into the text they mean.
+/// Decodes the contents of JSON strings.
 public enum JSONStringContents {
-  /// Appends the text to `out`. Lone surrogates become U+FFFD.
-  /// - Parameter contents: Contents that a ``JSONWalker`` has stepped over, so every escape is complete.
+  /// Appends the decoded text to `out`. Lone surrogates become U+FFFD.
+  /// - Parameter contents: The text between the quotes. A ``JSONWalker`` must have passed it, so
+  ///   that every escape is complete.
   public static func append(_ contents: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
     var i = 0
     while i < contents.count {
@@ -25,9 +26,9 @@ public enum JSONStringContents {
     }
   }
 
-  /// Writes U+FFFD over every escaped half of a surrogate pair. Nothing moves: both take six bytes. Decoders that are strict
-  /// about Unicode refuse such halves, and with them all of the text around.
-  /// - Parameter text: JSON text that a ``JSONWalker`` has stepped over.
+  /// Replaces every escaped lone surrogate by U+FFFD, in place: both escapes take six bytes.
+  /// Decoders with strict Unicode rules reject a text that contains such a half.
+  /// - Parameter text: JSON text that a ``JSONWalker`` has passed.
   public static func replaceLoneSurrogates(in text: UnsafeMutableRawBufferPointer) {
     let bytes = UnsafeBufferPointer(text.bindMemory(to: UInt8.self))
     var i = 0
@@ -46,16 +47,17 @@ public enum JSONStringContents {
     }
   }
 
-  /// What the four digits of a `\u` escape stand for, alone or with the escape behind them.
+  /// The meaning of a `\u` escape, together with a following one if they form a surrogate pair.
   enum Unit: Equatable {
     case scalar(UInt32)
-    /// Takes six bytes more: the escape of the second half.
+    /// A surrogate pair: the escape of its second half takes six more bytes.
     case pair(UInt32)
     case loneSurrogate
 
     var isPair: Bool { if case .pair = self { true } else { false } }
   }
 
+  /// Decodes one escape.
   /// - Parameter digits: Text that begins with four hexadecimal digits.
   static func unit(_ digits: UnsafeBufferPointer<UInt8>) -> Unit {
     guard let first = hex(digits, 0) else { return .loneSurrogate }
@@ -66,7 +68,8 @@ public enum JSONStringContents {
     return .pair(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
   }
 
-  /// - Returns: The position behind the escape, which may be a surrogate pair.
+  /// Decodes the escape whose digits start at `at`.
+  /// - Returns: The position after the escape, or after both halves of a surrogate pair.
   private static func appendUnicode(_ contents: UnsafeBufferPointer<UInt8>, _ at: Int, to out: inout [UInt8]) -> Int {
     guard at + 4 <= contents.count else { return at }
     let unit = unit(UnsafeBufferPointer(rebasing: contents[at...]))

@@ -1,4 +1,4 @@
-/// The parameters of a query or of a form, decoded.
+/// The decoded parameters of a query or a form.
 package struct FormFields: Sendable, Equatable {
   private struct Field: Equatable {
     let name: String, value: String
@@ -6,8 +6,9 @@ package struct FormFields: Sendable, Equatable {
 
   private let fields: [Field]
 
-  /// nil for a bad escape or for bytes that are not UTF-8.
-  /// - Parameter text: `a=1&b=2`; `+` stands for a blank.
+  /// Fails for a bad escape and for bytes that are not UTF-8.
+  ///
+  /// - Parameter text: Such as `a=1&b=2`; `+` means a blank.
   package init?(_ text: some StringProtocol) {
     var fields: [Field] = []
     for part in text.split(separator: "&") {
@@ -24,7 +25,8 @@ package struct FormFields: Sendable, Equatable {
 
   package func contains(_ name: String) -> Bool { fields.contains { $0.name == name } }
 
-  /// The value of a parameter that is there once: OAuth allows no repetition. nil when it is missing or there twice.
+  /// Returns the value of a parameter that occurs exactly once, because OAuth forbids repeated
+  /// parameters; otherwise nil.
   package func only(_ name: String) -> String? {
     let found = fields.filter { $0.name == name }
     return found.count == 1 ? found[0].value : nil

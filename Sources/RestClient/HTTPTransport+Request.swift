@@ -15,11 +15,12 @@ extension HTTPTransport {
     settings.connectionPool = .init(
       idleTimeout: .milliseconds(Tuning.keepAliveMs),
       concurrentHTTP1ConnectionsPerHostSoftLimit: configuration.connectionsPerHost)
-    // RetryPolicy decides about a second try, and it knows which request waits for it.
+    // RetryPolicy decides about retries, and it knows which request waits.
     settings.connectionPool.retryConnectionEstablishment = false
-    // The collector counts what comes out of the decompression, so one place holds the limit.
+    // ResponseCollector counts the decompressed bytes, so the limit is enforced there.
     settings.decompression = .enabled(limit: .none)
-    // One sync has one or two requests under way: multiplexing gains nothing and would let one stall the other.
+    // A sync has one or two requests in flight: multiplexing gains nothing, and one could stall the
+    // other.
     settings.httpVersion = .http1Only
     if let authorities = configuration.authorities {
       var tls = TLSConfiguration.makeClientConfiguration()
@@ -35,7 +36,7 @@ extension HTTPTransport {
     try RequestHead.check(url: url, headers: headers)
     var fields = HTTPHeaders(headers.map { ($0.name, $0.value) })
     if !fields.contains(name: "accept-encoding") {
-      // Said in both cases: the library asks for compression when nothing is said.
+      // Set in both cases: without the header the library requests compression.
       let isLoopback = WebAddress(url)?.isLoopback ?? false
       fields.add(name: "Accept-Encoding", value: configuration.compression && !isLoopback ? "gzip" : "identity")
     }
@@ -49,7 +50,7 @@ extension HTTPTransport {
     }
   }
 
-  /// What the client library reports, in our terms.
+  /// Translates an error of the HTTP library.
   func failure(_ error: any Error, host: String, wasSent: Bool) -> RestError {
     let outcome: RestError.Outcome = wasSent ? .unknown : .notSent
     if let tooLarge = error as? ResponseCollector.TooLarge {
@@ -71,7 +72,7 @@ extension HTTPTransport {
     if let error = error as? HTTPClientError { return sentence(error) }
     if let words = TLSFailure.sentence(error) { return words }
     let connecting = error as? NIOConnectionError
-    // When every address of the host failed, the last one's reason is as good as any.
+    // If all addresses of the host failed, report the last failure.
     if let cause = (connecting?.connectionErrors.last?.error ?? error) as? IOError {
       return String(cString: strerror(cause.errnoCode))
     }
@@ -80,11 +81,11 @@ extension HTTPTransport {
 
   private static func sentence(_ error: HTTPClientError) -> String {
     switch error {
-    case .remoteConnectionClosed: "the connection was closed before the answer was complete"
-    case .readTimeout: "it was silent for too long"
+    case .remoteConnectionClosed: "the connection was closed before the response was complete"
+    case .readTimeout: "it sent no data for too long"
     case .writeTimeout: "it stopped reading the request"
-    case .deadlineExceeded: "it was not complete within the time allowed"
-    case .connectTimeout, .tlsHandshakeTimeout: "connecting took too long"
+    case .deadlineExceeded: "the response was not complete within the time limit"
+    case .connectTimeout, .tlsHandshakeTimeout: "connecting timed out"
     default: error.shortDescription
     }
   }
@@ -101,6 +102,6 @@ extension RestError {
 
   static func responseTooLarge(_ limit: Int) -> RestError {
     RestError(
-      code: .responseTooLarge, message: "the answer is larger than the limit of \(limit) bytes", outcome: .unknown)
+      code: .responseTooLarge, message: "the response is larger than the limit of \(limit) bytes", outcome: .unknown)
   }
 }

@@ -3,37 +3,39 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The limits of a ``HTTPTransport``; the defaults and their reasons are in ``Tuning``.
+/// Limits of an ``HTTPTransport``; the defaults and their reasons are in ``Tuning``.
 public struct TransportConfiguration: Sendable {
   public var connectTimeoutMs = Tuning.connectTimeoutMs
-  /// Milliseconds of silence, not of the whole answer.
+  /// Milliseconds without any byte, not for the whole response.
   public var idleTimeoutMs = Tuning.idleTimeoutMs
-  /// Bytes, after decompression.
+  /// Maximum bytes of a response, after decompression.
   public var largestResponse = Tuning.largestResponse
-  /// Ask for gzip. Never done on loopback: there it costs time and saves nothing.
+  /// Requests gzip, but never on loopback, where it costs time and saves nothing.
   public var compression = true
-  /// Trusted beside the machine's own; nil for none.
+  /// Certificates to trust in addition to the system's; nil for none.
   public var authorities: TrustedCertificates?
   public var connectionsPerHost = Tuning.connectionsPerHost
-  /// Told of each exchange; nil for none.
+  /// Receives a record of each exchange; nil for none.
   public var log: RequestLog?
-  /// What the log calls this transport's server.
+  /// The name of this transport's server in the log.
   public var logName = "org"
 
   public init() {}
 }
 
-/// Sends requests over HTTP/1.1 and collects the answers. Knows no sign-in and no retries.
+/// Sends requests over HTTP/1.1 and collects the responses. Does not sign in and does not retry.
 ///
-/// Owns its connections and one event-loop thread; ``shutdown()`` ends both. TLS certificates are always verified, and
-/// redirects are not followed: a token must not travel to where a server points.
+/// Owns its connections and one event-loop thread; ``shutdown()`` ends both. TLS certificates are
+/// always verified. Redirects are not followed, because a server must not choose where a token
+/// goes.
 public final class HTTPTransport: Sendable {
   private struct State {
     var isOpen = true
     var running = 0
     /// Resumed when the last running request has ended.
     var idle: CheckedContinuation<Void, Never>?
-    /// Calls of `shutdown` that wait for the one at work.
+    /// True once everything is closed; `waitingForClose` holds further callers of `shutdown` until
+    /// then.
     var closed = false
     var waitingForClose: [CheckedContinuation<Void, Never>] = []
   }
@@ -45,14 +47,16 @@ public final class HTTPTransport: Sendable {
 
   public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
     self.configuration = configuration
-    // One thread moves several hundred MB a second; more would only wake each other. Not the process-wide group:
-    // that one cannot be ended, and a library that is unloaded must leave no thread behind.
+    // One thread moves several hundred MB a second; more would only wake each other. The
+    // process-wide group is not used because it cannot be shut down, and an unloaded library must
+    // leave no thread behind.
     group = ProgramSignals.makeGroup()
     client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: Self.settings(configuration))
   }
 
   deinit {
-    // The owner forgot `shutdown`. The client refuses to go away open, so it is closed behind our back.
+    // The owner did not call `shutdown`. The client must not be released while open, so close it in
+    // a task.
     guard state.withLock({ $0.isOpen }) else { return }
     let (client, group) = (client, group)
     Task {
@@ -61,15 +65,15 @@ public final class HTTPTransport: Sendable {
     }
   }
 
-  /// Sends one request, once.
+  /// Sends a request once, without retries.
   ///
   /// - Parameters:
-  ///   - url: Absolute, encoded, checked by ``WebAddress``.
-  ///   - headers: Complete but for `Host`, `Content-Length` and `Accept-Encoding`.
-  ///   - timeoutS: Seconds for the whole exchange; nil for no limit but that of silence.
-  /// - Returns: Whatever the server answered, error statuses included. A body that ended early is never returned.
-  /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`, `.requestTooLarge`, `.invalidURL`,
-  ///   `.invalidHeader`, `.cancelled`, `.shutDown`.
+  ///   - url: Absolute, percent-encoded, and checked by ``WebAddress``.
+  ///   - headers: All headers except `Host`, `Content-Length` and `Accept-Encoding`.
+  ///   - timeoutS: Seconds for the whole exchange; nil applies only the idle timeout.
+  /// - Returns: The response, with any status. A truncated body is never returned.
+  /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`,
+  ///   `.requestTooLarge`, `.invalidURL`, `.invalidHeader`, `.cancelled`, `.shutDown`.
   func exchange(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeoutS: Double? = nil
   ) async throws(RestError) -> RestResponse {
@@ -110,8 +114,8 @@ public final class HTTPTransport: Sendable {
     }
   }
 
-  /// Ends requests under way (they get `.shutDown`), closes the connections and the thread. Safe twice; each call
-  /// returns when everything is closed.
+  /// Ends requests in flight with `.shutDown`, then closes the connections and the thread. Safe to
+  /// call twice; each call returns when everything is closed.
   public func shutdown() async {
     let isFirst = state.withLock { state in
       defer { state.isOpen = false }
@@ -129,7 +133,7 @@ public final class HTTPTransport: Sendable {
     for waiter in waiting { waiter.resume() }
   }
 
-  // MARK: Who is inside
+  // MARK: Counting requests
 
   private func begin() -> Bool {
     state.withLock { state in

@@ -3,22 +3,25 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Keeps a program's signals as they are, where the program has no part in what this library does for itself.
+/// Keeps SwiftNIO from changing the signal handling of the host program.
 public enum ProgramSignals {
   private struct State {
-    /// Whether SIGPIPE is the program's affair.
+    /// Whether the host program decides how to handle SIGPIPE.
     var areKept = false
     var isRestored = false
   }
 
   private static let state = Mutex(State())
 
-  /// From now on SIGPIPE stays as the program has it, though SwiftNIO ignores it for the whole process with its first socket.
+  /// Preserves the program's SIGPIPE handling, which SwiftNIO would change to "ignore" when it
+  /// creates its first socket.
   ///
-  /// Only for a library that has a SwiftNIO of its own: others' threads in SwiftNIO rely on what it does.
+  /// Call this only in a library with its own copy of SwiftNIO: other users of a shared copy rely
+  /// on the change.
   public static func keep() { state.withLock { $0.areKept = true } }
 
-  /// One event-loop thread that takes no signals: SIGPIPE of a connection that broke stays with it, unseen.
+  /// Creates one event-loop thread with all signals blocked, so that SIGPIPE of a broken connection
+  /// stays pending there.
   package static func makeGroup() -> MultiThreadedEventLoopGroup {
     var all = sigset_t(), before = sigset_t()
     sigfillset(&all)
@@ -33,7 +36,8 @@ public enum ProgramSignals {
     return group
   }
 
-  /// SwiftNIO changes SIGPIPE once: it makes its first socket here.
+  /// Makes SwiftNIO create its first socket and change SIGPIPE, which it does only once, then
+  /// restores the program's handler.
   private static func restore(_ group: MultiThreadedEventLoopGroup) {
     var before = sigaction()
     sigaction(SIGPIPE, nil, &before)

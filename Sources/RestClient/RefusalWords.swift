@@ -1,10 +1,11 @@
-/// Codes and phrases by which one kind of server says what the HTTP status leaves open. Each kind brings its own.
+/// Error codes and phrases with which one kind of server says more than the HTTP status. Each
+/// service defines its own.
 package struct RefusalWords: Sendable, Equatable {
-  /// Codes of a 403 that mean: too many requests for now.
+  /// Codes of a 403 that mean a request limit was reached.
   let limits: Set<String>
-  /// Words in the message of such an answer that mean: only for seconds, try again.
+  /// Phrases in the message of such a response that mean the limit lasts only seconds.
   let momentary: [String]
-  /// Codes after which the same call may succeed later, whatever the status.
+  /// Codes of transient errors, with any status.
   let passing: Set<String>
 
   package init(limits: Set<String> = [], momentary: [String] = [], passing: Set<String> = []) {
@@ -17,7 +18,7 @@ package struct RefusalWords: Sendable, Equatable {
 
   func isLimit(status: Int, code: String?) -> Bool { status == 403 && code.map(limits.contains) ?? false }
 
-  /// - Returns: nil where only the status says it.
+  /// - Returns: nil if the response says nothing beyond its status.
   func passing(isLimit: Bool, code: String?, message: String) -> RestError.Passing? {
     if isLimit { return momentary.contains(where: message.containsASCII) ? .soon : .later }
     return code.map(passing.contains) ?? false ? .later : nil

@@ -1,17 +1,18 @@
 import Logging
 import Support
 
-/// Sends one request as often as the policy allows, and tells the log and the observer of each try.
+/// Sends a request with as many attempts as the policy allows, and reports each attempt to the log
+/// and the observer.
 package struct RequestSender: Sendable {
   package let transport: HTTPTransport
   package var policy = RetryPolicy.standard
   package var environment = RetryEnvironment.live
-  /// Seconds that one try may take; nil for no limit but that of silence.
+  /// Seconds for one attempt; nil applies only the idle timeout.
   package var timeoutS: Double?
   package var observer: (any RestObserver)?
   package var logger: Logger
   package let refusalWords: RefusalWords
-  /// What the server reads about this program; asked anew for each request.
+  /// The `User-Agent` header; called for each request.
   package var userAgent: @Sendable () -> String = { "tureen" }
 
   package init(
@@ -28,10 +29,13 @@ package struct RequestSender: Sendable {
     self.userAgent = userAgent
   }
 
+  /// Sends a request until it succeeds or the policy gives up.
+  ///
   /// - Parameters:
-  ///   - url: Absolute and checked.
-  ///   - token: Goes into `Authorization`; nil sends none.
-  /// - Returns: 2xx, 300 and 304.
+  ///   - url: Absolute and validated.
+  ///   - token: The bearer token for `Authorization`; nil sends none.
+  /// - Returns: A response with status 2xx, 300 or 304.
+  /// - Throws: ``RestError`` for any other status or failure.
   package func send(_ request: RestRequest, url: String, token: String?) async throws(RestError) -> RestResponse {
     let headers = headers(of: request, token: token)
     var attempt = 1, wasLost = false
@@ -39,12 +43,12 @@ package struct RequestSender: Sendable {
       do {
         return try await tryOnce(request, url: url, headers: headers, attempt: attempt)
       } catch {
-        let failed = error.following(lostTry: wasLost)
+        let failed = error.following(lostAttempt: wasLost)
         let decision = policy.decide(
           afterAttempt: attempt, isRepeatable: request.isRepeatable, error: error, now: environment.now(),
           random: environment.random())
         guard case .wait(let seconds) = decision else { throw failed }
-        wasLost = failed.mayHaveHappened
+        wasLost = failed.mayHaveTakenEffect
         try await pause(seconds, because: failed)
         attempt += 1
       }
@@ -84,11 +88,11 @@ package struct RequestSender: Sendable {
     do {
       try await environment.sleep(seconds)
     } catch {
-      throw .cancelled(outcome: failed.outcome).following(lostTry: failed.mayHaveHappened)
+      throw .cancelled(outcome: failed.outcome).following(lostAttempt: failed.mayHaveTakenEffect)
     }
   }
 
-  /// Path, sizes and result; never a header, a query or a body.
+  /// Reports the path, sizes and result, but never a header, a query or a body.
   private func report(
     _ request: RestRequest, _ response: RestResponse?, _ error: RestError?, _ attempt: Int, since start: Double
   ) {

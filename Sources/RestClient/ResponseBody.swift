@@ -1,11 +1,11 @@
 import JSON
 
-/// The bytes of one response. Immutable; followed by ``padding`` readable zero bytes, because the record scanner reads
-/// eight bytes at a time and may look past the end.
+/// The immutable bytes of one response, followed by ``padding`` readable zero bytes: the record
+/// scanner reads eight bytes at a time and may look past the end.
 ///
-/// Threads: any, at once. The memory is freed with the last reference.
+/// Threads: any, concurrently. The memory is freed with the last reference.
 public final class ResponseBody: @unchecked Sendable {  // nothing is written after init
-  /// Readable zero bytes behind the last byte of the body.
+  /// Number of readable zero bytes after the body.
   public static let padding = 64
 
   /// Length in bytes, without the padding.
@@ -19,7 +19,7 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
     memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
   }
 
-  /// Takes over memory from `allocate` that has room for the padding.
+  /// Takes ownership of memory from `allocate` that has room for the padding.
   init(adopting memory: UnsafeMutableRawPointer, count: Int) {
     self.count = count
     self.memory = memory
@@ -28,7 +28,8 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
 
   deinit { memory.deallocate() }
 
-  /// The bytes, valid inside `body` only. The ``padding`` behind them may be read as well.
+  /// Calls `body` with the bytes, which are valid only during the call. The ``padding`` after them
+  /// is readable, too.
   public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(self) {} }
     return try body(UnsafeRawBufferPointer(start: memory, count: count))
@@ -39,20 +40,21 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
     withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The body as a value.
-  /// - Throws: `JSONError` with the offset. ``RestResponse/json()`` gives the same as a ``RestError``.
+  /// Parses the body.
+  ///
+  /// - Throws: `JSONError` with the offset. ``RestResponse/json()`` throws a ``RestError`` instead.
   public func json() throws -> JSONValue {
     try withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in try JSONValue(parsing: bytes) }
   }
 }
 
-/// Collects the parts of a body into one piece of memory. One owner at a time.
+/// Assembles the parts of a body in one block of memory. One owner at a time.
 struct BodyBuilder {
   private(set) var count = 0
   private var capacity = 0
   private var memory: UnsafeMutableRawPointer?
 
-  /// Makes room once, when the length is known beforehand.
+  /// Allocates once if the length is known beforehand.
   mutating func reserve(_ bytes: Int) {
     guard bytes + ResponseBody.padding > capacity else { return }
     let larger = UnsafeMutableRawPointer.allocate(byteCount: bytes + ResponseBody.padding, alignment: 16)
@@ -73,7 +75,7 @@ struct BodyBuilder {
     count += part.count
   }
 
-  /// Hands the memory over; the builder is empty afterwards.
+  /// Returns the body and leaves the builder empty.
   mutating func finish() -> ResponseBody {
     guard let memory else { return ResponseBody([]) }
     defer { self = BodyBuilder() }

@@ -3,10 +3,10 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Takes one response from the event loop, part by part, into one ``ResponseBody``.
+/// Collects the parts of one response from the event loop into a ``ResponseBody``.
 ///
-/// A delegate and not an async sequence: the parts are copied where they arrive, without waking a task for each.
-/// Threads: everything but `wasSent` is touched on the request's event loop only.
+/// A delegate instead of an async sequence: it copies parts where they arrive, without waking a
+/// task for each. Threads: only `wasSent` may be used outside of the request's event loop.
 final class ResponseCollector: HTTPClientResponseDelegate, @unchecked Sendable {
   typealias Response = RestResponse
 
@@ -21,8 +21,9 @@ final class ResponseCollector: HTTPClientResponseDelegate, @unchecked Sendable {
   private var body = BodyBuilder()
 
   /// - Parameters:
-  ///   - limit: Bytes of the body.
-  ///   - hasBody: False for the answer to a HEAD, whose `Content-Length` promises nothing.
+  ///   - limit: Maximum bytes of the body.
+  ///   - hasBody: False for the response to a HEAD, whose `Content-Length` describes no actual
+  ///     body.
   init(limit: Int, hasBody: Bool) {
     self.limit = limit
     self.hasBody = hasBody
@@ -30,10 +31,10 @@ final class ResponseCollector: HTTPClientResponseDelegate, @unchecked Sendable {
 
   deinit { body.discard() }
 
-  /// False while the server cannot act on the request: not all of it has been handed to the network.
+  /// False while part of the request is still unsent, so that the server cannot have acted on it.
   var wasSent: Bool { sent.load(ordering: .acquiring) }
 
-  /// A body is one part: with it the request is complete, though its end is reported later.
+  /// A body is sent as one part, which completes the request, although its end is reported later.
   func didSendRequestPart(task: HTTPClient.Task<RestResponse>, _ part: IOData) {
     sent.store(true, ordering: .releasing)
   }

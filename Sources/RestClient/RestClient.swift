@@ -1,15 +1,16 @@
-/// The door to a server: everything that talks to one does it through this.
+/// Sends requests to a server. All communication with a server goes through this protocol.
 public protocol RestClient: Sendable {
-  /// The version of the server's API, for those who build requests; such as `v66.0`.
+  /// The version of the server's API, such as `v66.0`, for building requests.
   var apiVersion: String { get }
 
-  /// Sends a request and waits for the whole answer. Signs in, refreshes the session and repeats what is safe to
-  /// repeat.
+  /// Sends a request and waits for the whole response. Signs in, refreshes the session, and retries
+  /// where that is safe.
   ///
-  /// - Returns: Answers with status 2xx, 300 and 304.
+  /// - Returns: A response with status 2xx, 300 or 304.
   /// - Throws: ``RestError`` for everything else; `.cancelled` soon after the task is cancelled.
   func send(_ request: RestRequest) async throws -> RestResponse
 
-  /// Ends what is under way and closes the connections. Later calls get ``RestError`` `.shutDown`. Safe twice.
+  /// Ends requests in flight and closes the connections. Later calls throw ``RestError``
+  /// `.shutDown`. Safe to call twice.
   func shutdown() async
 }

@@ -1,7 +1,8 @@
 import JSON
 
 extension RestError {
-  /// The error an answer with an error status stands for: the server's first message, its body verbatim, its errors.
+  /// Makes the error for a response with an error status: with the server's first message, its body
+  /// verbatim, and its list of errors.
   package init(refusal response: RestResponse, words: RefusalWords = .none) {
     let text = response.body.text
     let errors = RestError.errors(in: response)
@@ -15,13 +16,15 @@ extension RestError {
     passing = words.passing(isLimit: isLimit, code: serverCode, message: message)
   }
 
-  /// The same failure under another code, and in other words: what the server said stays in the body.
+  /// Returns the same failure with another code and message. The body still holds the server's
+  /// text.
   package func recoded(_ code: Code, _ words: String? = nil) -> RestError {
     RestError(
       code: code, message: words ?? message, status: status, headers: headers, body: body, errors: errors, outcome: outcome)
   }
 
-  /// Data resources answer with an array of errors, the sign-in pages with one object, gateways with HTML.
+  /// Data resources respond with an array of errors, sign-in endpoints with one object, gateways
+  /// with HTML.
   private static func errors(in response: RestResponse) -> [JSONValue] {
     switch try? response.body.json() {
     case .array(let elements)?: elements.filter { $0.objectValue != nil }
@@ -31,14 +34,11 @@ extension RestError {
   }
 
   private static func message(of errors: [JSONValue], text: String, response: RestResponse) -> String {
-    if let first = errors.first,
-      let message = (first["message"] ?? first["error_description"] ?? first["error"])?.stringValue
-    {
-      return message
-    }
+    let said = ["message", "error_description", "error"].lazy.compactMap { errors.first?[$0]?.stringValue }
+    if let message = said.first(where: { !$0.isEmpty }) { return message }
     let isPlain = response.header("Content-Type")?.lowercased().hasPrefix("text/plain") ?? false
     if isPlain, !text.isEmpty, text.utf8.count <= Tuning.shownCharacters { return text }
-    let type = response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body of no type"
+    let type = response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body without a Content-Type"
     return "the server answered \(response.status) with \(type)"
   }
 }

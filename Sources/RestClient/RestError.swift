@@ -1,80 +1,88 @@
 import JSON
 
-/// Why a request gave no usable answer.
+/// Why a request gave no usable response.
 ///
-/// Carries the server's own words, never a token: what goes to the server is not in here.
+/// Contains what the server said, but never a token, since nothing of the request is included.
 public struct RestError: Error, Sendable {
   /// Stable: scripts and tests switch on it.
   public enum Code: String, CaseIterable, Sendable {
-    /// No complete answer: refused, timed out, cut off in the middle.
+    /// No complete response: connection refused, timed out or interrupted.
     case noResponse
-    /// The server's certificate rests on no authority that is trusted here, has expired, or is another host's.
+    /// The server's certificate is expired, belongs to another host, or is not signed by a trusted
+    /// authority.
     case untrustedCertificate
-    /// An error status; ``RestError/errors`` and ``RestError/body`` hold what the server said.
+    /// An error status. ``RestError/errors`` and ``RestError/body`` hold the server's response.
     case httpStatus
-    /// A good status with a body that is not what was asked for.
+    /// A success status with a body of another form than requested.
     case invalidBody
     case responseTooLarge
-    /// The URL and the headers are longer than any server takes.
+    /// The URL and headers are longer than servers accept.
     case requestTooLarge
-    /// There is no session and none can be had: no credentials, or the server revoked or refused them.
+    /// There is no session and none can be obtained: credentials are missing, or the server revoked
+    /// or refused them.
     case notAuthenticated
     /// The server refused the session twice, the second time right after a refresh.
     case sessionExpired
     case requestLimitExceeded
     case cancelled
     case invalidURL
-    /// A header's name or value holds what cannot be sent.
+    /// A header's name or value contains characters that cannot be sent.
     case invalidHeader
     case shutDown
-    /// The server's quota is used up, or it asks for a longer wait than is allowed; ``RestError/resumeAt`` says until when.
+    /// The server's quota is used up, or it demands a longer wait than is allowed; see
+    /// ``RestError/resumeAt``.
     case quotaExhausted
-    /// The server sends the request elsewhere, and it must not go there.
+    /// The server redirects the request to a URL that is not allowed.
     case redirectRefused
-    /// Another process has been signing in for too long.
+    /// A restricted script may not reach the host; see ``ReachableHosts``.
+    case restricted
+    /// Another process has held the sign-in lock for too long.
     case signInBusy
-    /// The login host signed in to another org, or as another user, than the data kept here are of.
+    /// The login host signed in to another org or user than the stored data belongs to.
     case otherOrg
   }
 
-  /// When a call that a server refused may succeed.
+  /// When a refused call may succeed.
   package enum Passing: Sendable {
-    /// Within the waits between two tries.
+    /// Within the retries of one request.
     case soon
-    /// Not within them: at midnight, say.
+    /// Later than that, for example at midnight.
     case later
   }
 
-  /// What is known about the server's side when a call failed.
+  /// What is known about the effect of a failed call on the server.
   public enum Outcome: String, Sendable {
-    /// The request never left this machine, or not all of it: the server cannot have acted on it.
+    /// The request was not sent completely, so the server cannot have acted on it.
     case notSent
-    /// The server answered, and the answer says that it did not do it.
+    /// The server's response says that it did not execute the request.
     case answered
-    /// The server may have done it or not.
+    /// The server may or may not have executed the request.
     case unknown
   }
 
   public let code: Code
-  /// For an error status the server's first message, else a sentence of ours.
+  /// The server's first message for an error status, otherwise our own description.
   public internal(set) var message: String
   public let status: Int?
   public internal(set) var headers: [(name: String, value: String)]
-  /// The server's body as it came, for people and scripts to read.
+  /// The server's body, verbatim.
   public internal(set) var body: String?
-  /// The elements of the REST error array (`{message, errorCode, fields}`), or the one object of an OAuth error.
+  /// The elements of the REST error array (`{message, errorCode, fields}`), or the single object of
+  /// an OAuth error.
   public internal(set) var errors: [JSONValue]
   public let outcome: Outcome
-  /// Whether the server's own words say that the same call may succeed later; nil where only the status tells.
+  /// Set if the server's error code or message says that the call may succeed later; nil if only
+  /// the status tells.
   package var passing: Passing?
-  /// Milliseconds since 1970: when the server will answer again, where it has said so.
+  /// When the server will accept requests again, in milliseconds since 1970, if it says so.
   public var resumeAt: Int64?
-  /// Why a sign-in was refused, in one word that scripts switch on; nil for other errors.
+  /// One word for scripts that says why a sign-in was refused; nil for other errors.
   public var reason: String?
-  /// Nothing was asked: this side keeps to a limit of its own.
+  /// True if nothing was sent, because a local limit applied.
   public var isLocal = false
-  /// The request was sent before, and the server may have carried out that try, whatever it said to this one.
-  package private(set) var followsLostTry = false
+  /// True if an earlier attempt of the request may have been executed, whatever the server answered
+  /// to this one.
+  package private(set) var followsLostAttempt = false
 
   public init(
     code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
@@ -93,47 +101,49 @@ public struct RestError: Error, Sendable {
     headers.first { $0.name.equalsIgnoringCase(name) }?.value
   }
 
-  /// Seconds since 1970 by the server's clock; nil when the answer names no time.
+  /// The server's time in seconds since 1970; nil without a `Date` header.
   package var serverTime: Double? { header("Date").flatMap { HTTPDate.secondsSince1970($0) }.map { Double($0) } }
 
-  /// `errorCode` (or `error`, from the sign-in pages) of the first error.
+  /// The `errorCode` (or `error`, from sign-in endpoints) of the first error.
   public var serverCode: String? {
     guard let first = errors.first else { return nil }
     return (first["errorCode"] ?? first["error"])?.stringValue
   }
 
-  /// True when the same call, unchanged, may succeed later. Says nothing about whether it is safe: see ``outcome``.
+  /// True if the unchanged call may succeed later. Says nothing about whether repeating it is safe:
+  /// see ``outcome``.
   public var isRetryable: Bool {
     switch code {
     case .noResponse, .requestLimitExceeded, .quotaExhausted, .signInBusy: true
     case .httpStatus:
-      status.map(RestError.passingStatuses.contains) ?? false
+      status.map(RestError.transientStatuses.contains) ?? false
         || passing != nil
     case .untrustedCertificate, .invalidBody, .responseTooLarge, .requestTooLarge, .notAuthenticated, .sessionExpired,
-      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused, .otherOrg:
+      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused, .restricted, .otherOrg:
       false
     }
   }
 
-  /// Statuses that pass by themselves: overload, maintenance, an instance that cannot be reached.
-  static let passingStatuses: Set<Int> = [420, 429, 500, 502, 503, 504]
+  /// Transient statuses: overload, maintenance, an unreachable instance.
+  static let transientStatuses: Set<Int> = [420, 429, 500, 502, 503, 504]
 }
 
 extension RestError {
-  /// Whether the server may have done what a request asked for. An answer that says no is certain; so is a request that never
-  /// left. A good status without a usable body is not.
-  package var mayHaveHappened: Bool {
+  /// Whether the server may have executed the request. A refusal and an unsent request are certain;
+  /// a success status without a usable body is not.
+  package var mayHaveTakenEffect: Bool {
     if code == .invalidBody || code == .responseTooLarge { return true }
     if let status, status >= 500 { return true }
-    return outcome == .unknown || followsLostTry
+    return outcome == .unknown || followsLostAttempt
   }
 
-  /// This error as that of a request's later try.
-  /// - Parameter wasLost: An earlier one may have been carried out.
-  package func following(lostTry wasLost: Bool) -> RestError {
+  /// Returns this error as the error of a retry.
+  ///
+  /// - Parameter wasLost: Whether an earlier attempt may have been executed.
+  package func following(lostAttempt wasLost: Bool) -> RestError {
     guard wasLost else { return self }
     var later = self
-    later.followsLostTry = true
+    later.followsLostAttempt = true
     return later
   }
 }
@@ -142,7 +152,7 @@ extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
       && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal
-      && a.followsLostTry == b.followsLostTry
+      && a.followsLostAttempt == b.followsLostAttempt
       && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }

@@ -1,15 +1,15 @@
-/// One try of one request, as it ended. Nothing secret in it: no query, no header, no body.
+/// Describes one finished attempt of a request. Contains nothing secret: no query, header or body.
 public struct RestTrace: Sendable, Equatable {
   public let method: HTTPMethod
-  /// Without the query; of a named connection the whole URL.
+  /// Without the query. For a named connection, this is the whole URL.
   public let path: String
-  /// nil when there was no answer.
+  /// nil if there was no response.
   public let status: Int?
-  /// nil for an answer a caller gets as a response.
+  /// nil if the caller gets the response.
   public let errorCode: RestError.Code?
-  /// From 1; above 1 it is a retry.
+  /// Counts from 1; higher numbers are retries.
   public let attempt: Int
-  /// Bytes of the bodies; the received one after decompression.
+  /// Bytes of the bodies; `bytesReceived` counts after decompression.
   public let bytesSent: Int
   public let bytesReceived: Int
   /// Wall time in milliseconds.
@@ -31,18 +31,20 @@ public struct RestTrace: Sendable, Equatable {
 }
 
 extension RestTrace {
-  /// A path or a URL without anything behind `?` or `#`.
+  /// Returns a path or URL without its query and fragment.
   static func path(of url: String) -> String {
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
     return end.map { String(url[..<$0]) } ?? url
   }
 }
 
-/// Hears of every try, sign-in and refresh included. Called on the sender's task; must not block.
+/// Observes every attempt, including sign-in and refresh. Called on the sender's task; must not
+/// block.
 public protocol RestObserver: Sendable {
   func requestFinished(_ trace: RestTrace)
 
-  /// The headers of an answer to a client of an org, whatever its status: they say how much of a limit is used, for one.
+  /// Receives the headers of each response to an org's client, with any status. They report usage
+  /// of the API limits, for example.
   func received(headers: [(name: String, value: String)])
 }
 

@@ -1,8 +1,8 @@
-/// The verbs of the REST API.
+/// HTTP methods.
 public enum HTTPMethod: String, Sendable, CaseIterable {
   case GET, POST, PUT, PATCH, DELETE, HEAD
 
-  /// True when sending the request twice leaves the server as sending it once does.
+  /// True if sending the request twice has the same effect on the server as sending it once.
   public var isIdempotent: Bool {
     switch self {
     case .GET, .HEAD, .PUT, .DELETE: true
@@ -11,34 +11,36 @@ public enum HTTPMethod: String, Sendable, CaseIterable {
   }
 }
 
-/// One HTTP request, before it knows its host and its token.
+/// An HTTP request, independent of host and token.
 public struct RestRequest: Sendable {
   public var method: HTTPMethod
 
-  /// A path on the instance (`/services/data/v66.0/query`), or an absolute `http(s)` URL. Already percent-encoded; it
-  /// may hold a query of its own, as `nextRecordsUrl` may.
+  /// A path on the server (`/services/data/v66.0/query`), or an absolute `http(s)` URL. Must be
+  /// percent-encoded and may include a query, as `nextRecordsUrl` does.
   public var path: String
 
-  /// Parameters appended to the path. Names and values are plain text here; they are encoded when the request is sent.
+  /// Parameters to append to the path. Names and values are plain text; they are encoded when the
+  /// request is sent.
   public var query: [(name: String, value: String)]
 
-  /// Headers beside `Authorization`, `Content-Type`, `Accept` and `Accept-Encoding`; one named here wins over the
-  /// default.
+  /// Headers in addition to `Authorization`, `Content-Type`, `Accept` and `Accept-Encoding`. A
+  /// header given here overrides the default.
   public var headers: [(name: String, value: String)]
 
   public var body: [UInt8]?
 
-  /// Sent when there is a body.
+  /// Only sent if there is a body.
   public var contentType: String
 
-  /// True when the request may be sent again although the outcome of the first try is unknown: GET, HEAD, PUT, DELETE,
-  /// or a POST that only reads.
+  /// True if the request may be retried when the outcome of an attempt is unknown: GET, HEAD, PUT,
+  /// DELETE, or a POST that only reads.
   public var isRepeatable: Bool
 
-  /// False for the few resources that are open to everybody, such as the list of API versions. No token is sent then.
+  /// False for the few public resources, such as the list of API versions. They are requested
+  /// without a token.
   public var requiresAuthentication: Bool = true
 
-  /// Makes a request. Unless you say otherwise, it is repeatable if its method is idempotent.
+  /// Makes a request. By default, it is repeatable if its method is idempotent.
   public init(
     _ method: HTTPMethod,
     _ path: String,
@@ -59,6 +61,6 @@ public struct RestRequest: Sendable {
     self.requiresAuthentication = requiresAuthentication
   }
 
-  /// The path without anything behind `?`: what logs and traces may show.
+  /// The path without query and fragment, which is safe for logs and traces.
   public var pathWithoutQuery: String { RestTrace.path(of: path) }
 }

@@ -1,6 +1,7 @@
 import JSON
 
-/// What a server answered. A ``RestClient`` returns only 2xx, 300 and 304 as a response; the rest is a ``RestError``.
+/// A server's response. A ``RestClient`` returns only 2xx, 300 and 304 as a response, and throws a
+/// ``RestError`` otherwise.
 public struct RestResponse: Sendable {
   public let status: Int
   public let headers: [(name: String, value: String)]
@@ -12,13 +13,14 @@ public struct RestResponse: Sendable {
     self.body = body
   }
 
-  /// The first header of that name; names are compared without case.
+  /// Returns the first header with the given name, ignoring case.
   public func header(_ name: String) -> String? {
     headers.first { $0.name.equalsIgnoringCase(name) }?.value
   }
 
-  /// The body as a value.
-  /// - Throws: ``RestError`` `.invalidBody` that names the offset and keeps the body's text.
+  /// Parses the body.
+  ///
+  /// - Throws: ``RestError`` `.invalidBody` with the offset in its message and the body's text.
   public func json() throws(RestError) -> JSONValue {
     do {
       return try body.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
@@ -29,10 +31,11 @@ public struct RestResponse: Sendable {
     }
   }
 
-  /// The error for a body that arrived whole with a good status and still is not what was asked for.
+  /// Makes the error for a complete body with a success status that does not have the expected
+  /// form.
   ///
-  /// - Parameter reason: What is wrong with it; the message says the content type too, because an HTML page of a
-  ///   gateway is the usual cause.
+  /// - Parameter reason: What is wrong with the body. The message also gives the content type,
+  ///   because the usual cause is an HTML page from a gateway.
   public func invalidBody(_ reason: String) -> RestError {
     let type = header("Content-Type") ?? "no content type"
     return RestError(
@@ -42,12 +45,12 @@ public struct RestResponse: Sendable {
 }
 
 extension String {
-  /// ASCII only: header names and URL schemes are.
+  /// Compares ASCII text such as header names and URL schemes, ignoring case.
   package func equalsIgnoringCase(_ other: String) -> Bool {
     utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
   }
 }
 
 extension UInt8 {
-  var lowercasedASCII: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+  var lowercasedASCII: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }

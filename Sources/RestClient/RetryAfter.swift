@@ -1,8 +1,9 @@
 import Support
 
-/// Reads `Retry-After`: a number of seconds, also with a fraction (Shopify sends `2.0`), or an HTTP date.
+/// Parses `Retry-After`: a number of seconds, possibly with a fraction (Shopify sends `2.0`), or an
+/// HTTP date.
 enum RetryAfter {
-  /// Seconds to wait, zero for a date that has passed; nil for anything unreadable.
+  /// Returns the seconds to wait, 0 for a date in the past, nil for an unreadable value.
   static func seconds(_ header: String, now: Double) -> Double? {
     if let first = header.utf8.first, first.isASCIIDigit, let seconds = Double(header), seconds.isFinite {
       return seconds
@@ -12,11 +13,12 @@ enum RetryAfter {
   }
 }
 
-/// Dates as HTTP writes them: `Tue, 10 Aug 2027 08:00:00 GMT`.
+/// Parses HTTP dates such as `Tue, 10 Aug 2027 08:00:00 GMT`.
 enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// - Note: RFC 9110 §5.6.7, the one form that may still be sent. The day of the week is not checked.
+  /// - Note: Source: RFC 9110, section 5.6.7; only the form that senders must use. The day of the
+  ///   week is not checked.
   static func secondsSince1970(_ text: String) -> Int? {
     let parts = text.split(separator: " ")
     guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]), (1...31).contains(day),
@@ -29,7 +31,7 @@ enum HTTPDate {
     return days(year: year, month: month + 1, day: day) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
   }
 
-  /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
+  /// Days since 1970-01-01 in the Gregorian calendar, computed with years that start in March.
   static func days(year: Int, month: Int, day: Int) -> Int {
     let y = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12

@@ -1,20 +1,21 @@
 import Support
 
-/// Decides whether and when a failed request is sent again. A value: no clock, no randomness, no network.
+/// Decides whether and when to retry a failed request. A pure value: it uses no clock, randomness
+/// or network.
 ///
-/// Exponential back-off with full jitter: the wait is drawn from zero to a bound that doubles, so that clients which
-/// failed together do not come back together.
+/// Uses exponential back-off with full jitter: each wait is random between zero and a bound that
+/// doubles, so that clients that failed together do not retry together.
 public struct RetryPolicy: Sendable, Equatable {
   public enum Decision: Sendable, Equatable {
     case stop
     case wait(seconds: Double)
   }
 
-  /// Tries, the first included.
+  /// Maximum attempts, including the first.
   public var attempts: Int
-  /// Seconds: the bound of the first wait.
+  /// The bound of the first wait, in seconds.
   public var firstBackoff: Double
-  /// Seconds: no wait is longer.
+  /// The longest wait, in seconds.
   public var longestBackoff: Double
 
   public init(
@@ -27,17 +28,19 @@ public struct RetryPolicy: Sendable, Equatable {
   }
 
   public static let standard = RetryPolicy()
-  /// One try only.
+  /// Makes a single attempt.
   public static let never = RetryPolicy(attempts: 1)
 
+  /// Decides what to do after a failed attempt.
+  ///
   /// - Parameters:
-  ///   - attempt: The try that failed, from 1.
-  ///   - isRepeatable: Whether the request may be sent again although the server may have carried it out.
-  ///   - error: Why the try failed.
-  ///   - now: Seconds since 1970, to read a date in `Retry-After`.
+  ///   - attempt: The number of the failed attempt, from 1.
+  ///   - isRepeatable: Whether the request may be retried although the server may have executed it.
+  ///   - error: Why the attempt failed.
+  ///   - now: Seconds since 1970, to evaluate a date in `Retry-After`.
   ///   - random: In 0..<1.
-  /// - Note: When the server asks for a longer wait than ``longestBackoff``, the answer is to stop: coming back early
-  ///   would be refused too, and the caller of the sync should hear of it now.
+  /// - Note: If the server asks for a longer wait than ``longestBackoff``, the decision is to stop:
+  ///   an earlier retry would be refused as well, and the caller should know now.
   public func decide(
     afterAttempt attempt: Int, isRepeatable: Bool, error: RestError, now: Double, random: Double
   ) -> Decision {
@@ -55,24 +58,24 @@ public struct RetryPolicy: Sendable, Equatable {
     Double(1 << min(max(attempt - 1, 0), 30))
   }
 
-  /// Not the same as "may succeed later": the daily limit passes, but not within a back-off.
+  /// Stricter than ``RestError/isRetryable``: a daily limit ends, but not within a back-off.
   private func isWorthwhile(_ error: RestError, attempt: Int) -> Bool {
     switch error.code {
     case .noResponse: true
     case .requestLimitExceeded: error.passing == .soon
     case .httpStatus:
       switch error.status ?? 0 {
-      case 420: attempt <= 2  // an instance that is gone answers this for ever
-      case let status: RestError.passingStatuses.contains(status)
+      case 420: attempt <= 2  // a deleted instance answers this forever
+      case let status: RestError.transientStatuses.contains(status)
       }
     default: false
     }
   }
 }
 
-/// What a retry needs from the world. Tests pass their own.
+/// The clock and randomness of retries; tests substitute their own.
 public struct RetryEnvironment: Sendable {
-  /// Seconds; throws when the task is cancelled meanwhile.
+  /// Waits for a number of seconds; throws if the task is cancelled.
   public var sleep: @Sendable (Double) async throws -> Void
   /// In 0..<1.
   public var random: @Sendable () -> Double

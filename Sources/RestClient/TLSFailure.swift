@@ -1,31 +1,32 @@
 import NIOSSL
 
-/// What the TLS library reports, in words for people: without its names of types and places in its sources.
+/// Describes errors of the TLS library for users, without its type names and source locations.
 enum TLSFailure {
-  /// Why a certificate is not trusted; nil when something else went wrong.
+  /// Returns why a certificate is not trusted; nil for any other failure.
   static func ofCertificate(_ error: any Error) -> String? {
     if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch {
-      return "it is another host's"
+      return "it belongs to another host"
     }
     guard reason(error) == "CERTIFICATE_VERIFY_FAILED" else { return nil }
-    return "it has expired, or this machine does not know its authority (caFile or TUREEN_CA_FILE names a file of further ones)"
+    return "it has expired or is signed by an unknown authority (set caFile or TUREEN_CA_FILE to a file with further authorities)"
   }
 
-  /// Nil when the error is no one of TLS.
+  /// Nil if this is not a TLS error.
   static func sentence(_ error: any Error) -> String? {
     switch reason(error) {
-    case "WRONG_VERSION_NUMBER", "HTTP_REQUEST": "what it speaks is not TLS: is it http in place of https?"
+    case "WRONG_VERSION_NUMBER", "HTTP_REQUEST": "it does not speak TLS; should the URL begin with http instead of https?"
     case let reason?: "the TLS handshake failed (\(reason))"
     case nil:
       switch error as? NIOSSLError {
-      case .handshakeFailed: "the connection was closed in the TLS handshake"
-      case .uncleanShutdown: "the connection was closed before the answer was complete"
+      case .handshakeFailed: "the connection was closed during the TLS handshake"
+      case .uncleanShutdown: "the connection was closed before the response was complete"
       default: nil
       }
     }
   }
 
-  /// The library's own word, such as `WRONG_VERSION_NUMBER`; it stands in the text of the error alone.
+  /// Extracts the library's own code, such as `WRONG_VERSION_NUMBER`, which only appears in the
+  /// error's text.
   private static func reason(_ error: any Error) -> String? {
     guard case .handshakeFailed(.sslError(let stack))? = error as? NIOSSLError, let text = stack.first?.description,
       let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound

@@ -1,13 +1,15 @@
 import Glibc
 import JSON
 
-/// Takes tokens and secrets out of what a server says, for callers that must not have them: a server may send back what it got.
+/// Removes tokens and secrets from a server's response for callers that must not see them, because
+/// a server may repeat what it received.
 package struct TokenRedaction: Sendable {
   package static let replacement = "[token]"
   private static let shortest = 8
   private let tokens: [[UInt8]]
 
-  /// - Parameter secrets: Those shorter than eight bytes are left: they would be found in words.
+  /// - Parameter secrets: Values shorter than eight bytes are ignored, because they would match
+  ///   parts of words.
   package init(_ secrets: [String]) {
     let plain = secrets.filter { $0.utf8.count >= Self.shortest }
     tokens = Set(plain + plain.map { PercentEncoding.encode($0) }).map { Array($0.utf8) }.sorted { $0.count > $1.count }
@@ -38,37 +40,37 @@ package struct TokenRedaction: Sendable {
     return text.withUTF8 { cleaned(UnsafeRawBufferPointer($0)) }.map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
-  /// Nil when there is no token in it.
+  /// Returns nil if the bytes contain no token.
   private func cleaned(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
     var result: [UInt8]?
     for token in tokens {
       let found =
-        if let result { result.withUnsafeBytes { Self.places(of: token, in: $0) } } else { Self.places(of: token, in: bytes) }
+        if let result { result.withUnsafeBytes { Self.offsets(of: token, in: $0) } } else { Self.offsets(of: token, in: bytes) }
       guard !found.isEmpty else { continue }
       result = Self.replacing(found, token.count, in: result ?? Array(bytes))
     }
     return result
   }
 
-  private static func places(of token: [UInt8], in bytes: UnsafeRawBufferPointer) -> [Int] {
+  private static func offsets(of token: [UInt8], in bytes: UnsafeRawBufferPointer) -> [Int] {
     guard let start = bytes.baseAddress else { return [] }
-    var places: [Int] = [], from = 0
+    var offsets: [Int] = [], from = 0
     while from + token.count <= bytes.count,
       let hit = memchr(start + from, Int32(token[0]), bytes.count - from - token.count + 1)
     {
-      let place = start.distance(to: UnsafeRawPointer(hit)), isToken = memcmp(hit, token, token.count) == 0
-      if isToken { places.append(place) }
-      from = place + (isToken ? token.count : 1)
+      let offset = start.distance(to: UnsafeRawPointer(hit)), isToken = memcmp(hit, token, token.count) == 0
+      if isToken { offsets.append(offset) }
+      from = offset + (isToken ? token.count : 1)
     }
-    return places
+    return offsets
   }
 
-  private static func replacing(_ places: [Int], _ length: Int, in bytes: [UInt8]) -> [UInt8] {
+  private static func replacing(_ offsets: [Int], _ length: Int, in bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = [], from = 0
-    for place in places {
-      result += bytes[from..<place]
+    for offset in offsets {
+      result += bytes[from..<offset]
       result += Array(replacement.utf8)
-      from = place + length
+      from = offset + length
     }
     return result + bytes[from...]
   }

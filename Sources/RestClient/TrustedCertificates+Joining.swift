@@ -1,5 +1,5 @@
 extension TrustedCertificates {
-  /// All of them together; nil for none.
+  /// Combines all certificates; nil if there are none.
   init?(joining all: [TrustedCertificates?]) {
     let found = all.compactMap { $0 }.flatMap(\.certificates)
     guard !found.isEmpty else { return nil }

@@ -1,12 +1,13 @@
 import NIOSSL
 
-/// Certificates that a server's may rest on, beside those of the machine: a company's own authority, a proxy that looks
-/// into TLS, a server in a test.
+/// Certificate authorities to trust in addition to the system's: a company's own, that of a
+/// TLS-inspecting proxy, or that of a test server.
 public struct TrustedCertificates: Sendable {
   let certificates: [NIOSSLCertificate]
 
-  /// - Parameter pem: Certificates in PEM, one behind the other.
-  /// - Returns: Nil when there is none, or a damaged one among them.
+  /// Parses certificates. Fails if there are none, or if one is damaged.
+  ///
+  /// - Parameter pem: Concatenated certificates in PEM.
   public init?(pem: [UInt8]) {
     guard let found = try? NIOSSLCertificate.fromPEMBytes(pem), !found.isEmpty else { return nil }
     certificates = found

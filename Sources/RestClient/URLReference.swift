@@ -1,9 +1,10 @@
 import Support
 
-/// The parts of a URI reference, such as a `Location` or a next URL, spelled as they came.
+/// The parts of a URI reference, such as a `Location` or a next URL, in their original spelling.
 ///
-/// - Note: Source: RFC 3986 sections 3, 5.2 and appendix B. Foundation's `URL` knows no empty reference, and it
-///   encodes brackets and lone percent signs; a next URL must go back to its server as it came.
+/// - Note: Source: RFC 3986, sections 3, 5.2 and appendix B. Foundation's `URL` rejects an empty
+///   reference and encodes brackets and lone percent signs, but a next URL must go back to its
+///   server unchanged.
 package struct URLReference: Sendable, Equatable {
   package var scheme: String?
   package var authority: String?
@@ -44,7 +45,7 @@ package struct URLReference: Sendable, Equatable {
     return bytes.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
   }
 
-  /// The reference put together again.
+  /// The reassembled reference.
   package var text: String {
     var text = ""
     if let scheme { text += scheme + ":" }
@@ -67,12 +68,12 @@ package struct URLReference: Sendable, Equatable {
     return scheme.lowercased() + "://" + authority.lowercased()
   }
 
-  /// The absolute form of a reference that was found in the resource `base`. Keeps the fragment.
+  /// Resolves a reference found in the resource `base`. Keeps the fragment.
   package static func resolve(_ reference: String, against base: String) -> String {
     URLReference(reference).resolved(against: base).text
   }
 
-  /// - Parameter base: Only read for a relative reference.
+  /// - Parameter base: Only evaluated for a relative reference.
   package func resolved(against base: @autoclosure () -> String) -> URLReference {
     var target = self
     if scheme == nil {
@@ -99,7 +100,7 @@ package struct URLReference: Sendable, Equatable {
     return path[...slash] + relative
   }
 
-  /// RFC 3986 section 5.2.4, on whole segments.
+  /// Removes dot segments as in RFC 3986, section 5.2.4, but segment by segment.
   private static func withoutDotSegments(_ path: String) -> String {
     guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
     let isRooted = path.hasPrefix("/")
@@ -118,8 +119,10 @@ package struct URLReference: Sendable, Equatable {
     return (isRooted ? "/" : "") + kept.joined(separator: "/")
   }
 
-  /// The text with the characters that cannot stand in a URI percent-encoded as UTF-8. What is encoded already stays.
-  /// - Note: Servers put raw blanks and letters into next URLs.
+  /// Percent-encodes, as UTF-8, the characters that are not allowed in a URI. Existing escapes stay
+  /// as they are.
+  ///
+  /// - Note: Servers put unencoded blanks and letters into next URLs.
   package static func repaired(_ text: String) -> String {
     guard text.utf8.contains(where: isForbidden) else { return text }
     var out: [UInt8] = []

@@ -1,14 +1,15 @@
 import Support
 
-/// Where a URL points to: enough of RFC 3986 to decide what a token may be sent to.
+/// The scheme, host and port of a URL: enough of RFC 3986 to decide where a token may be sent.
 public struct WebAddress: Sendable, Equatable {
   /// `http` or `https`.
   public let scheme: String
-  /// Lower case; an IPv6 address keeps its brackets.
+  /// In lower case; an IPv6 address keeps its brackets.
   public let host: String
   public let port: Int
 
-  /// nil for anything but `http(s)://host[:port][/...]`. A user name in it is refused: it only serves to deceive.
+  /// Fails unless the URL has the form `http(s)://host[:port][/...]`. A user name is refused,
+  /// because it only serves to deceive, as is a host longer than a name can be.
   public init?(_ url: String) {
     var url = url
     guard let address = url.withUTF8({ WebAddress(bytes: $0) }) else { return nil }
@@ -30,24 +31,24 @@ public struct WebAddress: Sendable, Equatable {
       host = authority[..<mark]
       port = number
     }
-    guard !host.isEmpty else { return nil }
+    guard !host.isEmpty, host.count <= Tuning.longestHost else { return nil }
     self.scheme = scheme
     self.host = WebAddress.lowercased(host)
     self.port = port
   }
 
-  /// Addresses are nearly always written in lower case.
+  /// Skips the Unicode conversion for addresses that are in lower case already, as nearly all are.
   private static func lowercased(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     return bytes.allSatisfy { $0 < 0x80 && !$0.isASCIIUppercase } ? text : text.lowercased()
   }
 
-  /// As a URL, always with its port.
+  /// The origin as a URL, always with its port.
   package var origin: String { "\(scheme)://\(host):\(port)" }
 
   public var isEncrypted: Bool { scheme == "https" }
 
-  /// True for this machine: nothing sent there crosses a wire.
+  /// True for this machine's loopback addresses: data sent there crosses no wire.
   public var isLoopback: Bool {
     if host == "localhost" || host == "[::1]" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -56,20 +57,21 @@ public struct WebAddress: Sendable, Equatable {
 }
 
 extension WebAddress {
-  /// The URL of a request: `path` on `base`, or `path` itself when it is absolute, with the query behind it.
+  /// Returns the URL of a request: `path` appended to `base`, or `path` itself if it is absolute,
+  /// followed by the query.
   ///
-  /// - Throws: ``RestError`` `.invalidURL` for what is neither, for characters that must have been encoded, and for
-  ///   unencrypted HTTP to another machine.
+  /// - Throws: ``RestError`` `.invalidURL` if `path` is neither, if it has characters that must be
+  ///   encoded, and for unencrypted HTTP to another machine.
   package static func url(path: String, query: [(name: String, value: String)], base: String) throws(RestError) -> String {
     var url = path.hasPrefix("/") ? withoutTrailingSlashes(base) + path : path
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .invalidURL("'\(shown(path))' holds characters that must be percent-encoded")
+      throw .invalidURL("'\(shown(path))' contains characters that must be percent-encoded")
     }
     guard let address = WebAddress(url) else {
       throw .invalidURL("'\(shown(url))' is neither a path nor an http(s) URL")
     }
     guard address.isEncrypted || address.isLoopback else {
-      throw .invalidURL("http without encryption is for this machine only, not for '\(address.host)'")
+      throw .invalidURL("unencrypted http is allowed only on this machine, not for '\(address.host)'")
     }
     if !query.isEmpty { url += (url.contains("?") ? "&" : "?") + PercentEncoding.form(query) }
     return url
@@ -81,7 +83,7 @@ extension WebAddress {
     return url
   }
 
-  /// A piece of a URL for a message: short, and without the query, whose values may be secrets.
+  /// Shortens a URL for a message and removes the query, whose values may be secrets.
   private static func shown(_ url: String) -> String {
     String(url.prefix { $0 != "?" }.prefix(Tuning.shownCharacters))
   }
@@ -94,7 +96,7 @@ extension RestError {
 }
 
 extension String {
-  /// The first place of an ASCII text; Foundation's search is not available here.
+  /// Finds the first occurrence of an ASCII text. This module does not import Foundation.
   package func firstRange(ofASCII text: String) -> Range<String.Index>? {
     let needle = Array(text.utf8)
     var start = utf8.startIndex

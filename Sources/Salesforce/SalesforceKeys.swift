@@ -1,11 +1,11 @@
 import JSON
 import MobileSync
 
-/// Keys of the targets that have objects inside.
+/// The keys of the targets with nested objects.
 extension TargetKeys {
   private static let related = ["sobjectType", "soupName", "externalIdFieldName"]
 
-  /// - Parameter more: Beside those of both directions.
+  /// - Parameter more: Keys in addition to those of both directions.
   static func families(_ more: [String] = []) -> TargetKeys {
     let own = [
       "parent", "children", "relationshipType", "parentFieldlist", "childrenFieldlist", "parentSoqlFilter",

@@ -2,9 +2,9 @@ import JSON
 import MobileSync
 import RestClient
 
-/// What the engine has to know of Salesforce: its targets, and the questions it asks beside them.
+/// Adds Salesforce to the sync engine: its targets, and the look-ups that the engine makes itself.
 ///
-/// - Note: Source: Mobile SDK, whose targets these are, and the Salesforce REST API.
+/// - Note: Source: the targets of the Mobile SDK, and the Salesforce REST API.
 package struct SalesforceSyncService: SyncService {
   package init() {}
 
@@ -39,7 +39,7 @@ package struct SalesforceSyncService: SyncService {
       SyncUpKind("batch", TargetKeys(TargetKeys.upload), modelClass: "BatchSyncUpTarget") { json throws(SyncError) in
         .records(try BatchSyncUpTarget(json))
       },
-      // One table may describe both directions.
+      // A script may use the same target table for both directions.
       SyncUpKind(
         "parent_children", .families(["childrenCreateFieldlist", "childrenUpdateFieldlist"] + TargetKeys.upload),
         modelClass: "ParentChildrenSyncUpTarget"
@@ -47,9 +47,9 @@ package struct SalesforceSyncService: SyncService {
     ]
   }
 
-  // MARK: Questions
+  // MARK: Look-ups
 
-  /// Up to 2,000 records in one request.
+  /// Looks up records with up to 2,000 ids per request.
   package func versions(
     type: String, ids: [String], fields: [String], through client: any RestClient
   ) async throws -> [ServerVersion] {
@@ -78,7 +78,7 @@ package struct SalesforceSyncService: SyncService {
     try await RecordRequests.send(upload, of: batch, in: context)
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   package func fault(of error: RestError) -> ServerFault? {
     switch error.serverCode {
@@ -99,11 +99,11 @@ extension TargetFields {
 }
 
 extension TargetRegistry {
-  /// The kinds of a host that knows Salesforce alone.
+  /// The targets of a host that supports only Salesforce.
   package static let salesforce = TargetRegistry([SalesforceSyncService()])
 }
 
 extension RestClient {
-  /// Builders for this client's version.
+  /// Builds requests for this client's API version.
   public var requests: SalesforceRequests { SalesforceRequests(apiVersion: apiVersion) }
 }

@@ -2,7 +2,7 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// Managers of syncs with Salesforce alone.
+/// Sync managers that support only Salesforce.
 extension SyncManager {
   /// - Throws: `StoreError`.
   public convenience init(
@@ -11,7 +11,7 @@ extension SyncManager {
     try self.init(store: store, client: client, targets: .salesforce, configuration: configuration)
   }
 
-  /// The manager of a store: the same one as long as it is referenced and not shut down.
+  /// Returns the manager of a store. It is the same object as long as it is referenced and not shut down.
   /// - Throws: `StoreError`.
   public static func instance(
     for store: Store, client: any RestClient, configuration: SyncConfiguration = SyncConfiguration()

@@ -1,33 +1,34 @@
 import JSON
 @_exported public import SandboxServer
 
-/// How a pretend forge with a server of its own is set up.
+/// Configures a pretend forge with its own server.
 public struct ForgeConfiguration: Sendable {
   /// 0 lets the system choose.
   public var port = 0
-  /// nil serves plain HTTP.
+  /// nil for plain HTTP.
   public var tls: SandboxTLS?
   public var clock: any SandboxClock = SystemSandboxClock()
   public var settings = ForgeSettings()
-  /// Tokens by login; what is missing is made up. Each user keeps one organisation: `ada` acme, `ben` orchard, `cleo` harbor.
+  /// Tokens by login; missing ones are generated. Each user maintains one organization: `ada` acme,
+  /// `ben` orchard, `cleo` harbor.
   public var tokens: [String: String] = [:]
-  /// A file that gets a line of JSON for each request; nil keeps the log in memory alone.
+  /// The path of a file that receives one line of JSON for each request; nil keeps the log in
+  /// memory only.
   public var logPath: String?
 
   public init() {}
 }
 
-/// A pretend GitHub that speaks HTTP on loopback: `api.github.com` on a port of its own. Any thread may call it.
+/// A pretend GitHub on loopback: `api.github.com` on its own port. Any thread.
 public final class ForgeServer: Sendable {
-  /// `http://127.0.0.1:<port>`: what paths such as `/orgs/acme/repos` stand behind; also without a path of its own for clients
-  /// that take a base address.
+  /// `http://127.0.0.1:<port>`, the base address of paths such as `/orgs/acme/repos`.
   public var url: String { http.url }
   public var port: Int { http.port }
   public var certificateAuthority: String? { http.certificateAuthority }
-  /// What goes wrong, and when: see ``FaultBench``.
+  /// The faults to inject; see ``FaultBench``.
   public var faults: FaultBench { http.faults }
   public var clock: OrgClock { http.clock }
-  /// What calls of the control interface, `POST <url>/__sandbox/<action>`, bring as their bearer token. A secret.
+  /// The bearer token for the control interface, `POST <url>/__sandbox/<action>`. A secret.
   public var controlToken: String { http.controlToken }
   private let http: HTTPServer
   private let service: ForgeService
@@ -43,7 +44,10 @@ public final class ForgeServer: Sendable {
     }
   }
 
-  /// - Throws: ``SandboxError`` `CANNOT_WRITE_LOG`, `CANNOT_USE_CERTIFICATE` or `CANNOT_LISTEN`, status 0.
+  /// Starts a forge.
+  ///
+  /// - Throws: ``SandboxError`` `CANNOT_WRITE_LOG`, `CANNOT_USE_CERTIFICATE` or `CANNOT_LISTEN`,
+  ///   status 0.
   public static func start(_ configuration: ForgeConfiguration = .init()) async throws -> ForgeServer {
     var listening = HTTPServerConfiguration()
     listening.port = configuration.port
@@ -51,37 +55,39 @@ public final class ForgeServer: Sendable {
     listening.logPath = configuration.logPath
     let prepared = try await PreparedHTTPServer(listening, clock: configuration.clock)
     let service = ForgeService(settings: configuration.settings, tokens: configuration.tokens)
-    // Also where GitHub Enterprise Server has it.
+    // Also serve the path that GitHub Enterprise Server uses.
     let http = try await prepared.listen(main: service, mounts: [service.mount])
     return ForgeServer(http, service)
   }
 
-  /// Closes every connection. Once is enough; later calls return at once.
+  /// Closes every connection. Further calls return at once.
   public func stop() async { await http.stop() }
 
-  /// The token of a user. A secret.
+  /// Returns a user's token. A secret.
   public func token(of login: String) -> String? { service.tokens[login] }
 
-  /// How it answers; can be changed while it runs.
+  /// The behavior of the forge; can be changed while it runs.
   public var settings: ForgeSettings {
     get { service.settings }
     set { service.settings = newValue }
   }
 
-  /// The seed again, the first settings, no request counted.
+  /// Restores the initial data and settings, and resets the request counts.
   public func reset() { service.reset() }
 
-  /// The last requests, oldest first.
+  /// The most recent requests, oldest first.
   public func requests() -> [LoggedRequest] { http.log.requests }
   public func clearRequests() { http.log.clear() }
 
-  /// Asked before each request; nil lets it through. Called on the server's threads, several at a time.
+  /// Sets a function that is called before each request; nil lets the request through. Called on
+  /// the server's threads, several at a time.
   public func setInterceptor(_ interceptor: (@Sendable (LoggedRequest) -> Interception?)?) {
     http.log.setInterceptor(interceptor)
   }
 
-  /// An action of the control interface by name.
-  /// - Returns: nil when there is no such action.
+  /// Runs an action of the control interface.
+  ///
+  /// - Returns: nil if there is no such action.
   public func control(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
     try http.control(action, arguments)
   }

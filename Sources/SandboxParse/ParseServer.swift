@@ -1,33 +1,36 @@
 import JSON
 @_exported public import SandboxServer
 
-/// How a pretend Parse server with a port of its own is set up.
+/// Configures a pretend Parse server with its own port.
 public struct ParseConfiguration: Sendable {
   /// 0 lets the system choose.
   public var port = 0
-  /// nil serves plain HTTP.
+  /// nil for plain HTTP.
   public var tls: SandboxTLS?
   public var clock: any SandboxClock = SystemSandboxClock()
   public var settings = ParseSettings()
   public var keys = ParseKeys()
-  /// Whether it begins with the library: 40 genres, 300 publishers, 2,000 authors, 5,000 books with their ISBNs.
+  /// Whether the server starts with the library data: 40 genres, 300 publishers, 2,000 authors, and
+  /// 5,000 books with their ISBNs.
   public var isSeeded = true
-  /// A file that gets a line of JSON for each request; nil keeps the log in memory alone.
+  /// The path of a file that receives one line of JSON for each request; nil keeps the log in
+  /// memory only.
   public var logPath: String?
 
   public init() {}
 }
 
-/// A pretend Parse server that speaks HTTP on loopback: below `/parse`, below `/1`, and without a path. Any thread may call it.
+/// A pretend Parse server on loopback, served under `/parse`, under `/1` and without a path. Any
+/// thread.
 public final class ParseServer: Sendable {
-  /// `http://127.0.0.1:<port>`; the mount path stands behind it.
+  /// `http://127.0.0.1:<port>`, without the mount path.
   public var url: String { http.url }
   public var port: Int { http.port }
   public var certificateAuthority: String? { http.certificateAuthority }
-  /// What goes wrong, and when: see ``FaultBench``.
+  /// The faults to inject; see ``FaultBench``.
   public var faults: FaultBench { http.faults }
   public var clock: OrgClock { http.clock }
-  /// What calls of the control interface, `POST <url>/__sandbox/<action>`, bring as their bearer token. A secret.
+  /// The bearer token for the control interface, `POST <url>/__sandbox/<action>`. A secret.
   public var controlToken: String { http.controlToken }
   public var keys: ParseKeys { service.keys }
   private let http: HTTPServer
@@ -44,7 +47,10 @@ public final class ParseServer: Sendable {
     }
   }
 
-  /// - Throws: ``SandboxError`` `CANNOT_WRITE_LOG`, `CANNOT_USE_CERTIFICATE` or `CANNOT_LISTEN`, status 0.
+  /// Starts a Parse server.
+  ///
+  /// - Throws: ``SandboxError`` `CANNOT_WRITE_LOG`, `CANNOT_USE_CERTIFICATE` or `CANNOT_LISTEN`,
+  ///   status 0.
   public static func start(_ configuration: ParseConfiguration = .init()) async throws -> ParseServer {
     var listening = HTTPServerConfiguration()
     listening.port = configuration.port
@@ -57,28 +63,31 @@ public final class ParseServer: Sendable {
     return ParseServer(http, service)
   }
 
-  /// Closes every connection. Once is enough; later calls return at once.
+  /// Closes every connection. Further calls return at once.
   public func stop() async { await http.stop() }
 
-  /// How it answers; can be changed while it runs.
+  /// The behavior of the server; can be changed while it runs.
   public var settings: ParseSettings {
     get { service.settings }
     set { service.settings = newValue }
   }
 
-  /// The built-in classes alone, the first settings; with the starting data when `seeded`.
+  /// Restores the initial settings and removes all data but the built-in classes; `seeded` restores
+  /// the library data, too.
   public func reset(seeded: Bool = false) throws { try service.reset(ControlArguments(["seed": .bool(seeded)])) }
 
-  /// The last requests, oldest first.
+  /// The most recent requests, oldest first.
   public func requests() -> [LoggedRequest] { http.log.requests }
   public func clearRequests() { http.log.clear() }
 
-  /// Asked before each request; nil lets it through. Called on the server's threads, several at a time.
+  /// Sets a function that is called before each request; nil lets the request through. Called on
+  /// the server's threads, several at a time.
   public func setInterceptor(_ interceptor: (@Sendable (LoggedRequest) -> Interception?)?) {
     http.log.setInterceptor(interceptor)
   }
 
-  /// An action of the control interface by name.
-  /// - Returns: nil when there is no such action.
+  /// Runs an action of the control interface.
+  ///
+  /// - Returns: nil if there is no such action.
   public func control(_ action: String, _ arguments: JSONObject) throws -> JSONValue? { try http.control(action, arguments) }
 }

@@ -1,6 +1,7 @@
-/// Tokens and passwords that are made up.
+/// Random tokens and passwords.
 package enum RandomText {
-  /// Letters and digits from the system's generator: tokens guard the loopback port against other users of the computer.
+  /// Returns random letters and digits from the system's generator. Tokens protect the loopback
+  /// port from other users of the computer.
   package static func make(_ length: Int) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     var generator = SystemRandomNumberGenerator()

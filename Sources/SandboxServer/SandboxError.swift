@@ -1,13 +1,15 @@
 import JSON
 
-/// Why a pretend server refused something: what a client sees on the wire, and what callers of the Swift API catch.
+/// Why a pretend server refused a request or an operation. Clients see it on the wire; callers of
+/// the Swift API catch it.
 public struct SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// One thing that is wrong.
+  /// One problem.
   public struct Detail: Sendable, Equatable {
-    /// Stable, such as `INVALID_FAULT`, for tests and clients to compare.
+    /// A stable code such as `INVALID_FAULT`, for tests and clients to compare.
     public let code: String
     public let message: String
-    /// API names of the fields concerned. nil leaves the key out of the body (routing and query errors).
+    /// API names of the affected fields; nil omits the key from the body (routing and query
+    /// errors).
     public let fields: [String]?
 
     package init(code: String, message: String, fields: [String]?) {
@@ -17,11 +19,12 @@ public struct SandboxError: Error, Sendable, Equatable, CustomStringConvertible 
     }
   }
 
-  /// HTTP status of the answer; 0 for failures that never reach the wire (a server that cannot start).
+  /// The HTTP status; 0 for failures that never reach the wire, such as a server that cannot start.
   public let status: Int
   /// At least one.
   public let details: [Detail]
-  /// The member of the body whose value has the wrong type; a request that has the body's text adds the place to the message.
+  /// The body's member whose value has the wrong type. The code that has the body's text adds its
+  /// position to the message.
   package var member: String?
 
   public var domain: String { "sandbox" }
@@ -49,7 +52,7 @@ extension SandboxError {
 
   package static func unknown(_ message: String) -> Self { Self(status: 500, code: "UNKNOWN_EXCEPTION", message: message) }
 
-  /// `[{"message","errorCode","fields"?}]`, the body of every failing call of the control interface.
+  /// `[{"message","errorCode","fields"?}]`, the error format of the control interface.
   package var body: JSONValue {
     .array(
       details.map { detail in

@@ -1,4 +1,4 @@
-/// A small deterministic generator (SplitMix64): the same seed gives the same data on every machine.
+/// A small deterministic generator (SplitMix64): a seed gives the same data on every machine.
 package struct SeedRandom {
   private var state: UInt64
 
@@ -12,9 +12,9 @@ package struct SeedRandom {
     return value ^ (value >> 31)
   }
 
-  /// 0 ..< `bound`.
+  /// Returns a number in 0 ..< `bound`.
   package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
   package mutating func pick<T>(_ list: [T]) -> T { list[below(list.count)] }
-  /// True in `percent` of 100 cases.
+  /// Returns true in `percent` of 100 cases.
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }

@@ -1,23 +1,22 @@
-import Database
 import JSON
 import RecordScan
 import Support
 
-/// Why a store call failed. Carries no record values: messages end up in logs.
+/// Why a store call failed. Contains no record values, because messages end up in logs.
 public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Stable: scripts and tests switch on it, `bridge-spec/errors.json` lists it.
+  /// Stable: scripts and tests switch on it, and `bridge-spec/errors.json` lists it.
   public enum Code: String, CaseIterable, Sendable {
     case noSuchSoup, invalidSoupName, invalidIndexSpec, pathNotIndexed
     case missingExternalId, ambiguousExternalId, noSuchEntry, invalidEntry
     case invalidQuerySpec, invalidSmartSql, notReadOnly, queryLimit, cancelled, noSuchCursor, tooManyCursors
     case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
     case keyRequired, wrongKey, notEncrypted, encryptionUnavailable, storeInUse
-    case leaseLost, invalidConfiguration, reentrantCall, sqlite
+    case leaseLost, invalidConfiguration, reentrantCall, sqlite, postgres, notOnThisEngine
   }
 
   public let code: Code
   public let message: String
-  /// SQLite's extended result code, when it was SQLite that refused.
+  /// SQLite's extended result code, if the error comes from SQLite.
   public var sqliteCode: Int32?
   /// The statement with its `?` placeholders, never the bound values.
   public var sql: String?
@@ -27,25 +26,23 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     self.message = message
   }
 
-  /// True when the same call, unchanged, may succeed later: another process holds the file, or the call was given up.
-  public var isRetryable: Bool { code == .cancelled || sqliteCode.map { [5, 6].contains($0 & 0xff) } ?? false }
+  /// Whether the engine failed for a reason that goes away by itself: another process holds the
+  /// file, or a connection was lost.
+  package var isTransient = false
+
+  /// True if the same call may succeed later: the reason goes away by itself, or the call was
+  /// cancelled.
+  public var isRetryable: Bool { code == .cancelled || isTransient }
 
   public var description: String { message }
 
-  init(_ error: DatabaseError) {
-    self.init(error.isCorrupt ? .notADatabase : .sqlite, error.message)
-    sqliteCode = error.code
-    sql = error.sql
-  }
-
   init(_ error: FileError) { self.init(.cannotOpenStore, error.message) }
 
-  static func noSuchSoup(_ name: String) -> StoreError { StoreError(.noSuchSoup, "Soup: \(name) does not exist") }
+  package static func noSuchSoup(_ name: String) -> StoreError { StoreError(.noSuchSoup, "Soup: \(name) does not exist") }
 
-  /// Wraps what the layers below throw; a ``StoreError`` stays as it is.
-  static func wrapping(_ error: any Error) -> any Error {
+  /// Wraps errors of the lower layers; a ``StoreError`` stays unchanged.
+  package static func wrapping(_ error: any Error) -> any Error {
     switch error {
-    case let error as DatabaseError: StoreError(error)
     case let error as FileError: StoreError(error)
     case let error as ScanError: StoreError(.invalidEntry, "not valid JSON: \(error.message) (at byte \(error.offset))")
     case let error as JSONError: StoreError(.invalidEntry, "not valid JSON: \(error.description)")
@@ -53,7 +50,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Runs work on files of a store; what cannot be done to one is a ``StoreError`` `.cannotOpenStore`.
+  /// Runs work on the files of a store; throws ``StoreError`` `.cannotOpenStore` if it fails.
   static func wrappingFileErrors<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()

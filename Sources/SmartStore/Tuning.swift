@@ -1,72 +1,88 @@
 /// The limits and sizes of a store, each with its unit and its reason.
 enum Tuning {
-  /// Bytes a page of a new database file. 8 KiB: a first load is 15–20 % cheaper than with SQLite's 4 KiB.
+  /// Bytes per page of a new database file. With 8 KiB, a first load is 15–20 % cheaper than with
+  /// SQLite's default of 4 KiB.
   static let pageSize = 8192
-  /// KiB of page cache a connection. 16 MiB do what 64 MiB do at 100,000 records, in a quarter of the memory; a load that only
-  /// adds rows, and sorts its indexes at the end, needs less.
+  /// KiB of page cache per connection. At 100,000 records, 16 MiB perform like 64 MiB. A bulk load
+  /// only adds rows and sorts its indexes at the end, so it needs less.
   static let writerCacheKiB = 16384
-  static let loadingCacheKiB = 4096
-  /// While the indexes of a load are sorted: with 4 MiB a million keys are merged from four times as many runs, with 16 MiB the
-  /// process is above 150 MB.
+  static let bulkLoadCacheKiB = 4096
+  /// KiB of cache while the indexes of a bulk load are sorted. With 4 MiB, a million keys are
+  /// merged from four times as many runs; with 16 MiB, the process exceeds 150 MB.
   static let sortingCacheKiB = 10240
   static let readerCacheKiB = 8192
-  /// Pages of write-ahead log before it is folded back: 16 MiB.
+  /// Pages of write-ahead log before a checkpoint: 16 MiB.
   static let walAutoCheckpoint = 2000
-  /// Milliseconds to wait for another process that is writing before giving up with a retryable error.
+  /// Milliseconds to wait for another process that is writing before failing with a retryable
+  /// error.
   static let busyTimeoutMs: Int32 = 10_000
-  /// Connections that read while the writer writes. More would only wait for the two or four cores most machines have.
+  /// Reading connections. More would only compete for the two to four cores that most machines
+  /// have.
   static let readers = 4
-  /// Records announced by a server from which a first load builds its indexes afterwards: below, there is nothing to gain.
+  /// The announced number of records from which a first load builds its indexes afterwards. Below
+  /// it, there is nothing to gain.
   static let deferIndexesFrom = 20_000
-  /// Of those, smart queries have this many at most: they may take any time, and other calls are to find a reader meanwhile.
+  /// The share of the readers that smart queries may use: they can take arbitrarily long, and other
+  /// calls need a free reader.
   static let smartReaders = readers - 1
-  /// What SQLite allows a query, which may come from anywhere. Bytes of a value: more than an entry may have.
+  /// SQLite's limits for queries, which may be untrusted. Bytes of a value: more than an entry may
+  /// have.
   static let queryValueBytes = 256 << 20
-  /// Bytes of smart SQL, levels of its expressions (SQLite's own default), instructions it is compiled to, bytes of a LIKE
-  /// pattern: far beyond what a person or a program writes; each bounds time in which a query cannot be interrupted.
+  /// Bytes of smart SQL, levels of its expressions (SQLite's default), instructions of a compiled
+  /// statement, and bytes of a LIKE pattern: far beyond real queries. Each limits a phase in which
+  /// a query cannot be interrupted.
   static let querySqlBytes = 1_000_000
   static let queryExpressionDepth = 1000
   static let queryInstructions = 1_000_000
   static let queryLikePatternBytes = 1000
-  /// Looks, one in a thousand steps, after which a query that is to end soon ends: half a second of work.
+  /// Checks, one every thousand steps, after which a query that should end soon is cancelled: half
+  /// a second of work.
   static let looksOfHurriedQuery = 10_000
-  /// Bytes of a page: a query without end and with a huge page size would take all memory there is.
+  /// Bytes of a page. An endless query with a huge page size would use all memory.
   static let pageBytes = 512 << 20
-  /// Open cursors a store. A cursor is a few hundred bytes; a script that never closes one is told before memory is.
+  /// Open cursors per store. A cursor takes a few hundred bytes; a script that never closes them
+  /// gets an error before memory runs out.
   static let maximumCursors = 10_000
-  /// Rows a cursor remembers the number of: pages beside one are found at once, others from the nearest.
-  static let cursorMarks = 64
-  /// Bytes of a text that is remembered as such a row's place; with the two limits a cursor costs 32 KB at most.
-  static let markBytes = 400
-  /// Shapes of queries whose statements a connection keeps prepared: a script has a few.
+  /// Anchors per cursor: pages next to one are found at once, others from the nearest one.
+  static let cursorAnchors = 64
+  /// Bytes of an anchor's text; with both limits a cursor takes at most 32 KB.
+  static let anchorBytes = 400
+  /// Query shapes whose statements a connection keeps prepared: a script uses few.
   static let queryPlans = 32
-  /// Sets of changed columns that a soup's writer keeps an UPDATE prepared for. Records of a server mostly change a few columns
-  /// together; 20 columns that change by chance make a million sets, and 20,000 of them took 214 MB. Another set costs 29 us.
+  /// Sets of changed columns for which a soup's writer keeps a prepared UPDATE. Records of a server
+  /// mostly change a few columns together. 20 columns that change at random make a million sets,
+  /// and 20,000 statements took 214 MB. Preparing another one takes 29 µs.
   static let updateStatements = 64
-  /// Bytes a page is given room for before its first row, if the one before was as large: what is larger grows.
+  /// Bytes reserved for a page at most, if the previous one was as large; larger pages grow.
   static let reservedPageBytes = 4 << 20
-  /// Rows a page of a query when the spec names no size (as in the plug-ins).
+  /// Rows per page if the query spec gives no size (as in the plug-ins).
   static let defaultPageSize = 10
-  /// How much of a watched smart query's result is compared: rows, bytes, and steps of SQLite's machine, a few hundred
-  /// milliseconds. What is larger is no longer looked at by eye, and comparing it would keep a core busy.
+  /// How much of an observed query's result is compared: rows, bytes, and virtual machine steps (a
+  /// few hundred milliseconds). Comparing larger results would keep a core busy, and people do
+  /// not look at them row by row.
   static let watchedRows = 10_000
   static let watchedBytes = 8_000_000
   static let watchedSteps = 10_000_000
-  /// Changed ids kept for an observer of a soup: the longest list a person reads. Beyond it the event says "all".
+  /// Changed ids kept for an observer of a soup. Beyond that, the change is reported as "all".
   static let changedIds = 1000
-  /// Milliseconds between looks whether another process has written, while there are observers: below what people notice, and
-  /// each look is one read of shared memory.
+  /// Milliseconds between checks for writes of other processes while there are observers: too short
+  /// for users to notice. Each check is one read of shared memory.
   static let otherProcessPollMs = 250
-  /// Bytes of entries scanned at once while indexes are filled from them: enough to make the scan cheap, little to hold.
+  /// Bytes of entries scanned at once while indexes are filled: large enough for an efficient scan,
+  /// small enough to hold in memory.
   static let reIndexBytes = 1 << 20
-  /// Characters of a key-value store's name (as in the model).
+  /// Characters of a key-value store's name (as in the Mobile SDK).
   static let keyValueNameLength = 96
-  /// Bytes of one stored entry: a fifth of SQLite's own limit, so that the error is ours and names the entry.
+  /// Bytes of one stored entry: a fifth of SQLite's limit, so that our error, which names the
+  /// entry, comes first.
   static let maximumEntryBytes = 200_000_000
-  /// Looks at an encrypted file, 10 ms apart, before a key counts as wrong: its first page may be half written at one of them.
+  /// Attempts to open an encrypted file, 10 ms apart, before the key counts as wrong: its first
+  /// page may be half written during one of them.
   static let looksAtWrongKey = 5
-  /// Milliseconds a change of key waits for another program's lock: the person who changes a key knows what else uses the store.
+  /// Milliseconds that a key change waits for another program's lock. Short, because the user can
+  /// close the other program.
   static let keyChangeBusyTimeoutMs: Int32 = 1000
-  /// Milliseconds that removing a store waits for its last holder: a child process that is being started lets go within a few.
+  /// Milliseconds that removing a store waits for its last holder. A child process that is starting
+  /// releases the lock within a few.
   static let removalPatienceMs: Int64 = 500
 }

@@ -1,6 +1,6 @@
-/// What a byte of UTF-8 text is when it stands for an ASCII character. Bytes from 0x80 on are none of these.
+/// Classifies the bytes of UTF-8 text as ASCII characters. Bytes from 0x80 on belong to no class.
 ///
-/// Inlined, because they are asked for every byte of a text.
+/// Inlined because callers ask for every byte of a text.
 extension UInt8 {
   @inlinable package var isASCIIDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
@@ -14,13 +14,13 @@ extension UInt8 {
     self == UInt8(ascii: " ") || UInt8(ascii: "\t")...UInt8(ascii: "\r") ~= self
   }
 
-  /// What the byte is worth as a hexadecimal digit, in either case; nil when it is none.
+  /// The byte's value as a hexadecimal digit of either case; nil if it is not a digit.
   @inlinable package var hexDigitValue: UInt8? {
     if isASCIIDigit { return self - UInt8(ascii: "0") }
     let lower = self | UInt8.caseBit
     return UInt8(ascii: "a")...UInt8(ascii: "f") ~= lower ? lower - UInt8(ascii: "a") + 10 : nil
   }
 
-  /// What lower-case letters have and upper-case ones have not.
+  /// The bit that is set in lower-case letters and clear in upper-case ones.
   @inlinable package static var caseBit: UInt8 { 0x20 }
 }

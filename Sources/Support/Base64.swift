@@ -1,22 +1,22 @@
 import FoundationEssentials
 
-/// Base64 (RFC 4648) of bytes that travel as text.
+/// Converts between bytes and Base64 text (RFC 4648).
 package enum Base64 {
-  /// The standard alphabet, with padding.
+  /// Encodes with the standard alphabet and padding.
   package static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] { Array(Data(bytes).base64EncodedData()) }
 
-  /// The standard alphabet, with padding.
+  /// Encodes with the standard alphabet and padding.
   package static func text(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
 
-  /// The URL alphabet, without padding.
+  /// Encodes with the URL alphabet, without padding.
   package static func urlText(_ bytes: some Sequence<UInt8>) -> String {
     String(text(bytes).compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
   }
 
-  /// The bytes of text in the standard alphabet with its padding; nil if anything else is in it.
+  /// Decodes text in the standard alphabet with padding; nil if the text contains anything else.
   package static func decode(_ text: String) -> [UInt8]? { Data(base64Encoded: text).map(Array.init) }
 
-  /// The same for text as files travel in JSON: line ends are skipped, padding may be missing.
+  /// Decodes Base64 as files in JSON use it: skips line ends and accepts missing padding.
   package static func decodeLenient(_ text: String) -> [UInt8]? {
     var digits = text.utf8.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     while digits.last == UInt8(ascii: "=") { digits.removeLast() }
@@ -25,7 +25,7 @@ package enum Base64 {
     return Data(base64Encoded: Data(digits)).map(Array.init)
   }
 
-  /// The bytes of text in the URL alphabet; nil if anything else, padding included, is in it.
+  /// Decodes text in the URL alphabet; nil if the text contains anything else, padding included.
   package static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
     guard text.utf8.allSatisfy({ isURLDigit($0) }) else { return nil }
     return decodeLenient(String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }))

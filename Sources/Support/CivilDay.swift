@@ -1,11 +1,11 @@
-/// A day of the proleptic Gregorian calendar. No locale, no time zone.
+/// A day of the proleptic Gregorian calendar, without locale or time zone.
 package struct CivilDay: Sendable, Equatable {
   package let year: Int
   /// 1 to 12.
   package let month: Int
   package let day: Int
 
-  /// nil for a day that the calendar lacks.
+  /// Returns nil if the calendar has no such day.
   package init?(year: Int, month: Int, day: Int) {
     guard (1...12).contains(month), day >= 1, day <= CivilDay.daysIn(month: month, of: year) else { return nil }
     self.year = year
@@ -26,7 +26,7 @@ package struct CivilDay: Sendable, Equatable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Days since 1970-01-01. Years start in March here, so that the leap day is the last one.
+  /// Days since 1970-01-01. The computation starts years in March, so that the leap day comes last.
   package var number: Int {
     let y = month <= 2 ? year - 1 : year
     let era = CivilDay.floorDivide(y, 400)
@@ -35,7 +35,7 @@ package struct CivilDay: Sendable, Equatable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// 0 is Sunday.
+  /// The day of the week; 0 is Sunday.
   package var weekday: Int { CivilDay.floorModulo(number + 4, 7) }
 
   package static func daysIn(month: Int, of year: Int) -> Int {
@@ -46,10 +46,10 @@ package struct CivilDay: Sendable, Equatable {
     }
   }
 
-  /// Rounded towards negative infinity.
+  /// Divides and rounds towards negative infinity.
   package static func floorDivide<T: BinaryInteger>(_ a: T, _ b: T) -> T { a >= 0 || a % b == 0 ? a / b : a / b - 1 }
 
-  /// Never negative for a positive divisor.
+  /// Returns the remainder of ``floorDivide(_:_:)``: never negative for a positive divisor.
   package static func floorModulo<T: BinaryInteger>(_ a: T, _ b: T) -> T {
     let rest = a % b
     return rest < 0 ? rest + b : rest

@@ -1,6 +1,7 @@
 extension Array where Element: Sendable {
-  /// What `work` makes of each element, in their order; so many are in work at a time.
-  /// - Throws: What the first failure throws; the others are cancelled.
+  /// Transforms each element with `work`, running at most `limit` of the calls at a time.
+  /// - Returns: The results in the order of the elements.
+  /// - Throws: The first error that `work` throws; the other calls are cancelled.
   package func concurrentMap<Made: Sendable>(
     atMost limit: Int, _ work: @escaping @Sendable (Element) async throws -> Made
   ) async throws -> [Made] {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Why something could not be done to a file or folder.
+/// Why an operation on a file or folder failed.
 package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Names the path and the reason.
+  /// The reason, with the path.
   package let message: String
 
   package init(_ message: String) { self.message = message }
 
-  /// What the last system call said about `path`.
+  /// Describes the failure of the last system call (`errno`) on `path`.
   init(cannot verb: String, _ path: String) {
     self.init("cannot \(verb) \(path): \(String(cString: strerror(errno)))")
   }

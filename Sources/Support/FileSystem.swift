@@ -1,9 +1,10 @@
 import Glibc
 
-/// What is done to files beside SQLite's own work. Paths are absolute. Folders and files are for their owner alone.
+/// File operations outside of SQLite. Paths are absolute. New folders and files are accessible to
+/// their owner only.
 /// Functions that fail throw ``FileError``.
 package enum FileSystem {
-  /// Creates a folder with all that lead to it.
+  /// Creates a folder and its missing parents.
   package static func makeDirectory(_ path: String) throws {
     var built = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
@@ -17,7 +18,8 @@ package enum FileSystem {
     }
   }
 
-  /// Names in a folder, without the two dots; none when there is no such folder.
+  /// Returns the names in a folder without `.` and `..`; an empty array if the folder does not
+  /// exist.
   package static func entries(of directory: String) throws -> [String] {
     guard let handle = opendir(directory) else { return [] }
     defer { closedir(handle) }
@@ -31,7 +33,7 @@ package enum FileSystem {
     return names
   }
 
-  /// The whole file, nil when it cannot be read.
+  /// Reads a whole file; returns nil if it cannot be read.
   package static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -39,7 +41,7 @@ package enum FileSystem {
     return read(descriptor)
   }
 
-  /// All that is left of an open file, nil when it cannot be read.
+  /// Reads the rest of an open file; returns nil if that fails.
   package static func read(_ descriptor: Int32) -> [UInt8]? {
     var contents: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -51,25 +53,19 @@ package enum FileSystem {
     }
   }
 
-  /// Replaces a file whole: a reader sees the old or the new contents, never a part. Mode 0600. Of several that write at once,
-  /// in this process or in others, one is the last.
+  /// Replaces a file atomically: readers see the old or the new contents, never a mixture. The mode
+  /// is 0600. If several writers, in this process or others, write at once, the last one wins.
   package static func write(_ contents: [UInt8], to path: String) throws {
     var name = Array("\(path).XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
-    guard descriptor >= 0 else { throw failure("create a file beside", path) }
+    guard descriptor >= 0 else { throw failure("create a temporary file next to", path) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     let temporary = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    var done = 0
-    while done < contents.count {
-      let count = contents[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let error = failure("write", temporary)
-        close(descriptor)
-        unlink(temporary)
-        throw error
-      }
-      done += count
+    guard write(contents, to: descriptor) == contents.count else {
+      let error = failure("write", temporary)
+      close(descriptor)
+      unlink(temporary)
+      throw error
     }
     close(descriptor)
     guard rename(temporary, path) == 0 else {
@@ -79,7 +75,21 @@ package enum FileSystem {
     }
   }
 
-  /// Waits until a file, or a folder's list of names, is on the disk.
+  /// Writes to an open file, however many calls of the system that takes.
+  /// - Returns: The number of bytes written; if it is less than all, `errno` says why.
+  @discardableResult
+  package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      done += count
+    }
+    return done
+  }
+
+  /// Waits until a file, or a folder's list of names, has reached the disk.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("open", path) }
@@ -87,24 +97,25 @@ package enum FileSystem {
     guard fsync(descriptor) == 0 else { throw failure("sync", path) }
   }
 
-  /// The folder that a file is in, as the path names it: `.` for a bare name.
+  /// Returns the folder part of a path; `.` for a bare name.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Gives a file the place of another one, for good when this returns.
+  /// Replaces a file with another one. The replacement is durable when this returns.
   package static func replace(_ path: String, with fresh: String) throws {
     guard rename(fresh, path) == 0 else { throw failure("replace", path) }
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try sync(String(path[..<slash])) }
   }
 
-  /// Gives a file or folder another name.
+  /// Renames a file or folder.
   package static func move(_ path: String, to target: String) throws {
     guard rename(path, target) == 0 else { throw failure("rename", path) }
   }
 
-  /// Removes a folder with everything in it; nothing happens when there is none. Links are removed, not followed.
+  /// Removes a file, or a folder with everything in it. Does nothing if the path does not exist.
+  /// Removes symbolic links instead of following them.
   package static func removeTree(_ path: String) throws {
     var info = stat()
     guard lstat(path, &info) == 0 else { return }
@@ -120,21 +131,21 @@ package enum FileSystem {
 }
 
 extension FileSystem {
-  /// Whether something stands under this path, readable or not.
+  /// Returns whether a file or folder of this path exists, readable or not.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }
 
 // MARK: - Damaged files
 
 extension FileSystem {
-  /// A lock that other processes see, until it is released or the process ends.
+  /// A lock that excludes other processes until it is released or this process ends.
   package struct Lock {
     fileprivate let descriptor: Int32
 
     package func release() { close(descriptor) }
   }
 
-  /// Waits until no other process holds the lock. The file stays.
+  /// Waits until no other process holds the lock, then takes it. The lock file is never removed.
   package static func lock(_ path: String) throws -> Lock {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("create", path) }
@@ -148,7 +159,8 @@ extension FileSystem {
     return Lock(descriptor: descriptor)
   }
 
-  /// The same with a limit. - Returns: nil when another holder keeps the lock for longer than `patienceMs`.
+  /// Like ``lock(_:)``, but returns nil if another holder keeps the lock for longer than
+  /// `patienceMs`.
   package static func lock(_ path: String, patienceMs: Int64) throws -> Lock? {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("create", path) }
@@ -165,13 +177,14 @@ extension FileSystem {
     return Lock(descriptor: descriptor)
   }
 
-  /// Gives a file, and those beside it whose names go on behind its own, the first free name `<path>.damaged-<n>`.
+  /// Renames a file, and the side files next to it, to the first free name `<path>.damaged-<n>`.
   /// - Returns: The file's new path.
   package static func moveAside(_ path: String, sideFiles: [String]) throws -> String {
     var n = 1
     while ([""] + sideFiles).contains(where: { exists("\(path).damaged-\(n)\($0)") }) { n += 1 }
     let aside = "\(path).damaged-\(n)"
-    // The side files first: they hold what the database lacks, and must not meet a new one. They may be all that is left.
+    // The side files go first: they hold data that the database lacks, and a new database must not
+    // find them. The database itself may be missing.
     for suffix in sideFiles + [""] where exists(path + suffix) {
       guard rename(path + suffix, aside + suffix) == 0 else { throw failure("rename", path + suffix) }
     }

@@ -1,17 +1,18 @@
 import Glibc
 
-/// Who uses the stores of a folder: many may have them open, one alone may put another file in a store's place, or remove it.
+/// A lock on a folder of stores. Many holders may have the stores open; only one exclusive holder
+/// may replace or remove a store file.
 ///
-/// An advisory lock on the folder itself: no file is made, and it ends with the process. Not SQLite's: a file that is replaced
-/// takes SQLite's locks with it.
+/// This is an advisory lock (`flock`) on the folder itself: it needs no lock file and ends with the
+/// process. SQLite's locks cannot serve here, because they disappear with a file that is replaced.
 package final class FolderLock: Sendable {
-  package enum Kind: Sendable { case shared, alone }
+  package enum Kind: Sendable { case shared, exclusive }
 
   package enum Outcome {
     case locked(FolderLock)
-    /// Another holder is in the way.
+    /// Another holder has a conflicting lock.
     case busy
-    /// The file system has no such locks, or there is no such folder.
+    /// The file system does not support such locks, or the folder does not exist.
     case impossible
   }
 
@@ -21,8 +22,9 @@ package final class FolderLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// - Parameter patienceMs: How long to wait for other holders. A child process that is just being started holds its parent's
-  ///   locks until it runs its program.
+  /// Takes the lock, waiting for other holders if necessary.
+  /// - Parameter patienceMs: The longest wait. A child process holds its parent's locks between
+  ///   `fork` and `exec`.
   package static func take(_ kind: Kind, folderOf path: String, patienceMs: Int64) -> Outcome {
     let end = SystemClock.monotonicMilliseconds() + patienceMs
     while true {
@@ -32,19 +34,19 @@ package final class FolderLock: Sendable {
     }
   }
 
-  /// Never waits.
+  /// Takes the lock, or returns ``Outcome/busy`` at once.
   package static func take(_ kind: Kind, folderOf path: String) -> Outcome {
     let folder = FileSystem.folder(of: path)
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return .impossible }
-    while flock(descriptor, (kind == .alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+    while flock(descriptor, (kind == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
       let code = errno
       if code == EINTR { continue }
       close(descriptor)
       return code == EWOULDBLOCK ? .busy : .impossible
     }
     let lock = FolderLock(descriptor)
-    // It may have been removed, or moved away, since it was opened: then the lock is one of another folder.
+    // If the folder was removed or moved after `open`, this is a lock on another folder.
     return isAt(folder, descriptor) ? .locked(lock) : .busy
   }
 

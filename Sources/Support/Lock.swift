@@ -1,7 +1,8 @@
 import Glibc
 
-/// A mutex with a condition. Guards a few lines of memory; never held across I/O, a callback or a call into C code.
-/// Plain pthreads, so that the thread sanitizer sees the order it makes.
+/// A mutex with a condition variable. It guards a few lines of memory and is never held across I/O,
+/// a callback or a call into C code. It uses pthreads directly, so that the thread sanitizer sees
+/// the ordering.
 package final class Lock: @unchecked Sendable {
   @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -25,12 +26,13 @@ package final class Lock: @unchecked Sendable {
     return body()
   }
 
-  /// Sleeps until `signal` or `broadcast`, with the lock released meanwhile. Only inside `withLock`, in a loop that tests.
+  /// Sleeps until `signal` or `broadcast`, with the lock released meanwhile. Call inside
+  /// `withLock`, in a loop that tests the condition.
   package func wait() { pthread_cond_wait(condition, mutex) }
 
-  /// Wakes one who waits; for conditions that any of them can serve. Only inside `withLock`.
+  /// Wakes one waiting thread; for conditions that any waiter can handle. Call inside `withLock`.
   package func signal() { pthread_cond_signal(condition) }
 
-  /// Wakes all who wait. Only inside `withLock`.
+  /// Wakes all waiting threads. Call inside `withLock`.
   package func broadcast() { pthread_cond_broadcast(condition) }
 }

@@ -1,10 +1,11 @@
 import Glibc
 
-/// One process on one run of a machine: a number alone is given to another process after the first has died.
+/// Identifies one process for good. A process id alone does not: the system reuses it after the
+/// process ends.
 package struct ProcessIdentity: Sendable, Equatable {
   package let bootId: String
   package let pid: Int32
-  /// Clock ticks after boot at which the process started.
+  /// When the process started, in clock ticks after boot.
   package let startTicks: UInt64
 
   package static let current = ProcessIdentity(
@@ -17,7 +18,7 @@ package struct ProcessIdentity: Sendable, Equatable {
     self.startTicks = startTicks
   }
 
-  /// `boot:pid:start`, the form kept in files.
+  /// The form that is stored in files: `boot:pid:start`.
   package var text: String { "\(bootId):\(pid):\(startTicks)" }
 
   package init?(text: String) {
@@ -26,15 +27,15 @@ package struct ProcessIdentity: Sendable, Equatable {
     self.init(bootId: String(parts[0]), pid: pid, startTicks: start)
   }
 
-  /// What can be said about a process that wrote its identity down.
+  /// Whether the process behind a stored identity is still running.
   package enum Liveness: Sendable {
     case running, dead
-    /// Of another boot, which cannot be told from another machine, or of another process id namespace, where its number says
-    /// nothing here.
+    /// The process is from another boot, which may be another machine, or from another process id
+    /// namespace, where its id has a different meaning.
     case unknown
   }
 
-  /// - Parameter namespace: The one that its process id belongs to; see ``currentNamespace``.
+  /// - Parameter namespace: The namespace of the process id; see ``currentNamespace``.
   package func liveness(in namespace: String = ProcessIdentity.currentNamespace) -> Liveness {
     guard !bootId.isEmpty, bootId == ProcessIdentity.current.bootId, namespace == ProcessIdentity.currentNamespace else {
       return .unknown
@@ -45,12 +46,13 @@ package struct ProcessIdentity: Sendable, Equatable {
   /// The process id namespace of this process, such as `pid:[4026531836]`.
   package static let currentNamespace = readLink("/proc/self/ns/pid")
 
-  /// Field 22 of `/proc/<pid>/stat`; the command name before it may hold anything, so counting starts behind its parenthesis.
+  /// Reads field 22 of `/proc/<pid>/stat`. Counting starts after the closing parenthesis of the
+  /// command name, because the name may contain any character.
   private static func startTicks(of pid: Int32) -> UInt64? {
     let stat = readFile("/proc/\(pid)/stat")
     guard let close = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: close)...].split(separator: " ")
-    // A process that ended, but whose parent has not asked for its exit status yet, still has an entry.
+    // A zombie, whose parent has not collected its exit status yet, still has an entry.
     guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
     return UInt64(fields[19])
   }

@@ -1,8 +1,9 @@
 /// SHA-256 (FIPS 180-4), for keys and fingerprints of a few hundred bytes.
 ///
-/// Here and not from swift-crypto: that is a second copy of BoringSSL, several megabytes in a library that needs one hash.
+/// Implemented here because swift-crypto brings a second copy of BoringSSL: several megabytes for
+/// one hash function.
 package enum SHA2 {
-  /// 32 bytes.
+  /// Returns the digest: 32 bytes.
   package static func digest(_ message: some Sequence<UInt8>) -> [UInt8] {
     var bytes = Array(message)
     let bits = UInt64(bytes.count) * 8
@@ -14,7 +15,7 @@ package enum SHA2 {
     return state.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
   }
 
-  /// The digest of a text in UTF-8, as 64 hexadecimal digits.
+  /// Returns the digest of a text's UTF-8 as 64 hexadecimal digits.
   package static func hex(_ text: String) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: digest(text.utf8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

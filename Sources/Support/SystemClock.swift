@@ -1,15 +1,16 @@
 import Glibc
 
-/// The machine's clocks. Code whose tests set the time takes a closure instead and gives one of these as its default.
+/// The machine's clocks. Code that tests run with a manual clock takes a closure instead, with one
+/// of these as its default.
 package enum SystemClock {
   package static func millisecondsSince1970() -> Int64 { milliseconds(read(CLOCK_REALTIME)) }
 
   package static func secondsSince1970() -> Double { seconds(read(CLOCK_REALTIME)) }
 
-  /// For durations: setting the machine's time does not move it.
+  /// A monotonic clock for durations; setting the machine's time does not change it.
   package static func monotonicMilliseconds() -> Int64 { milliseconds(read(CLOCK_MONOTONIC)) }
 
-  /// For durations: setting the machine's time does not move it.
+  /// A monotonic clock for durations; setting the machine's time does not change it.
   package static func monotonicSeconds() -> Double { seconds(read(CLOCK_MONOTONIC)) }
 
   private static func read(_ clock: clockid_t) -> timespec {

@@ -1,18 +1,20 @@
 import Glibc
 
-/// A file that is being made: it has another name until it is complete, so that no reader sees a part of it.
+/// A file under construction. It has a temporary name until it is complete, so that no reader sees
+/// a part of it.
 ///
-/// A lock, which ends with the process, tells it from one that was abandoned. SQLite may keep files beside it.
+/// A lock that ends with the process distinguishes it from an abandoned file. SQLite may create
+/// files next to it.
 package final class UnfinishedFile {
-  /// The name it has until then.
+  /// The temporary path.
   package let path: String
   private let target: String
   private let descriptor: Int32
 
   private static let suffix = ".new-", sideFiles = ["", "-wal", "-shm", "-journal"]
 
-  /// Makes an empty file, mode 0600.
-  /// - Parameter target: The name it gets in the end.
+  /// Creates an empty file with mode 0600.
+  /// - Parameter target: The final path.
   package init(of target: String) throws {
     self.target = target
     while true {
@@ -29,7 +31,8 @@ package final class UnfinishedFile {
     }
   }
 
-  /// Locks a file that was just made. False when another process took it for an abandoned one before, and has removed it.
+  /// Locks a new file. Returns false if another process mistook it for an abandoned file and
+  /// removed it.
   private static func claims(_ descriptor: Int32) -> Bool {
     var info = stat()
     return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &info) == 0 && info.st_nlink > 0
@@ -37,24 +40,26 @@ package final class UnfinishedFile {
 
   deinit { close(descriptor) }
 
-  /// Gives it its name, for good when this returns; nothing happens when another file has got that meanwhile.
+  /// Gives the file its final name. The change is durable when this returns. Does nothing if
+  /// another file has taken the name meanwhile.
   package func publish() throws {
     if link(path, target) != 0, errno != EEXIST {
-      // A file system without hard links: there, two that come at the same moment are not told apart.
+      // The file system has no hard links. Here, two processes that publish at the same moment do
+      // not notice each other.
       guard !FileSystem.exists(target) else { return }
       guard rename(path, target) == 0 else { throw FileError(cannot: "create", target) }
     }
     if let slash = target.lastIndex(of: "/"), slash > target.startIndex { try FileSystem.sync(String(target[..<slash])) }
   }
 
-  /// Takes away the name it had, and what SQLite has left beside it.
+  /// Removes the temporary name and the files that SQLite left next to it.
   package func remove() { for suffix in UnfinishedFile.sideFiles { unlink(path + suffix) } }
 
-  /// Removes the files of processes that died while they made this one.
+  /// Removes the files of processes that died before they published this target.
   package static func removeAbandoned(of target: String) throws {
     guard let slash = target.lastIndex(of: "/") else { return }
     let folder = String(target[..<slash]), start = target[target.index(after: slash)...] + suffix
-    // Six letters behind: side files go with their file.
+    // The name ends in six random letters. Side files, whose names are longer, go with their file.
     for name in try FileSystem.entries(of: folder) where name.hasPrefix(start) && name.utf8.count == start.utf8.count + 6 {
       let descriptor = open(folder + "/" + name, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { continue }

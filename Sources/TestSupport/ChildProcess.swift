@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// A program that a test starts, and the ends of its streams.
+/// A program that a test starts, with the ends of its pipes.
 ///
-/// Not Foundation's `Process`: with many descriptors open it reads past the end of the list of them and crashes, and it misses
-/// the end of a child now and then when many run at once.
+/// Foundation's `Process` is not used: with many open descriptors it reads past the end of its list
+/// of them and crashes, and with many children it sometimes misses that one has exited.
 public struct ChildProcess: Sendable {
   public struct StartError: Error {
     public let program: String
     public let code: Int32
   }
 
-  /// What became of a program.
+  /// The result of a program.
   public struct Ended: Sendable {
-    /// The exit status; 128 and the signal's number when a signal ended it.
+    /// The exit status, or 128 plus the signal's number if a signal ended the program.
     public let status: Int32
     public let output: String
   }
@@ -22,28 +22,32 @@ public struct ChildProcess: Sendable {
   public enum Errors: Sendable { case withOutput, apart, inherited }
 
   public let id: pid_t
-  /// Closed by their reader or writer; -1 for a stream that was not asked for.
+  /// Descriptors that the reader or writer closes; -1 for a stream that was not requested.
   public let input: Int32, output: Int32, errors: Int32
 
+  /// Starts a program.
+  ///
   /// - Parameters:
-  ///   - arguments: The program's path first.
-  ///   - environment: All of it; nil for this process's own.
-  ///   - takesInput: Whether `input` is a pipe to it; else it reads `inputFile`.
-  ///   - terminal: A terminal's name: all its streams, in a session of its own; there are no pipes then.
+  ///   - arguments: The program's path, then its arguments.
+  ///   - environment: The complete environment; nil inherits this process's.
+  ///   - takesInput: Makes `input` a pipe to the program; otherwise it reads `inputFile`.
+  ///   - terminal: The path of a terminal, which becomes all its streams, in a session of its own,
+  ///     instead of pipes.
   public static func start(
     _ arguments: [String], environment: [String: String]? = nil, takesInput: Bool = false,
     inputFile: String = "/dev/null", terminal: String? = nil, errors: Errors = .withOutput
   ) throws -> ChildProcess {
-    try alone.withLock { _ in
-      if let terminal { return try startAlone(arguments, environment, terminal) }
-      return try startAlone(arguments, environment, takesInput, inputFile, errors)
+    try startLock.withLock { _ in
+      if let terminal { return try startLocked(arguments, environment, terminal) }
+      return try startLocked(arguments, environment, takesInput, inputFile, errors)
     }
   }
 
-  /// A pipe that another child inherited would not end with this one.
-  private static let alone = Mutex(())
+  /// Held while a child starts: if another child inherited a pipe, the pipe would stay open after
+  /// its own child ends.
+  private static let startLock = Mutex(())
 
-  private static func startAlone(
+  private static func startLocked(
     _ arguments: [String], _ environment: [String: String]?, _ takesInput: Bool, _ inputFile: String,
     _ errors: Errors
   ) throws -> ChildProcess {
@@ -69,8 +73,9 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// On a terminal: the first one that a session's leader opens is its own.
-  private static func startAlone(
+  /// Starts a program on a terminal. The first terminal that a session leader opens becomes its
+  /// controlling one.
+  private static func startLocked(
     _ arguments: [String], _ environment: [String: String]?, _ terminal: String
   ) throws -> ChildProcess {
     var actions = posix_spawn_file_actions_t()
@@ -102,7 +107,7 @@ public struct ChildProcess: Sendable {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &usual)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | flags)
-    // Sockets of this process that a child kept open would not close when their owner closes them.
+    // Do not let the child inherit sockets: they would stay open when this process closes them.
     _ = closeFrom?(&actions, 3)
     var argv = arguments.map { strdup($0) } + [nil]
     var envp = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
@@ -116,7 +121,7 @@ public struct ChildProcess: Sendable {
     return id
   }
 
-  /// Runs a program to its end; what it prints, on either stream, is the output. Blocks.
+  /// Runs a program to its end and collects both of its output streams. Blocks.
   public static func run(_ arguments: [String], environment: [String: String]? = nil) throws -> Ended {
     let child = try start(arguments, environment: environment)
     defer { close(child.output) }
@@ -125,7 +130,7 @@ public struct ChildProcess: Sendable {
     return Ended(status: child.wait(), output: String(decoding: text, as: UTF8.self))
   }
 
-  /// What comes next from a stream; nil at its end. Blocks.
+  /// Reads the next bytes of a stream; nil at its end. Blocks.
   public static func read(_ stream: Int32) -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -135,7 +140,7 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Waits for the end and takes the process away: once. Blocks.
+  /// Waits for the program to end and reaps it. Call once. Blocks.
   public func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0, errno == EINTR {}

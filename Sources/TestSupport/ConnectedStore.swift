@@ -3,7 +3,7 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// A store, named connections, and a manager whose syncs go through them. Logs nothing.
+/// A store, named connections, and a sync manager that uses them. Logs nothing.
 package final class ConnectedStore: @unchecked Sendable {  // store and manager are replaced by the test's own task alone
   package let temporary: TemporaryStore
   package let connections: RestConnections
@@ -13,7 +13,7 @@ package final class ConnectedStore: @unchecked Sendable {  // store and manager 
 
   package var store: Store { temporary.store }
 
-  /// - Parameter service: Its targets use the connections.
+  /// - Parameter service: The service whose targets use the connections.
   package init(
     _ temporary: TemporaryStore, _ connections: RestConnections, _ service: any SyncService, _ given: SyncConfiguration
   ) throws {
@@ -32,7 +32,7 @@ package final class ConnectedStore: @unchecked Sendable {  // store and manager 
     try SyncManager(store: store, client: NoOrg(), targets: TargetRegistry([service]), configuration: configuration)
   }
 
-  /// As after the end of the process: another manager on the same file.
+  /// Reopens the file with another manager, as after a restart of the process.
   package func reopen() async throws {
     await manager.shutdown()
     try temporary.reopen()
@@ -45,7 +45,7 @@ package final class ConnectedStore: @unchecked Sendable {  // store and manager 
   }
 }
 
-/// In the place of an org, which none of these syncs talks to.
+/// Replaces the org, which these syncs do not use.
 private struct NoOrg: RestClient {
   struct Asked: Error, CustomStringConvertible { let description = "a request went to the org" }
 

@@ -1,11 +1,12 @@
 import Glibc
 import Support
 
-/// A mutex with a condition, for test helpers that block threads of their own. Never used on the cooperative pool.
+/// A mutex with a condition variable, for test helpers that block their own threads. Not for use on
+/// the cooperative pool.
 final class Monitor: @unchecked Sendable {
   private let lock = Lock()
 
-  /// Runs `body` alone and wakes everybody who waits: the state may have changed.
+  /// Runs `body` with the lock held, then wakes all waiters because the state may have changed.
   func change<R>(_ body: () -> R) -> R {
     lock.withLock {
       defer { lock.broadcast() }
@@ -13,7 +14,7 @@ final class Monitor: @unchecked Sendable {
     }
   }
 
-  /// Blocks the thread until `condition` holds, asked each time the state changed.
+  /// Blocks the thread until `condition` holds; it is evaluated after each change.
   func wait(until holds: () -> Bool) {
     lock.withLock {
       while !holds() { lock.wait() }
@@ -21,7 +22,7 @@ final class Monitor: @unchecked Sendable {
   }
 }
 
-/// A joinable thread that runs a closure once.
+/// A joinable thread that runs one closure.
 struct WorkerThread: @unchecked Sendable {
   private final class Work {
     let body: @Sendable () -> Void

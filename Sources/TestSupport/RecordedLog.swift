@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps every line of a logger, metadata included.
+/// Records every line of a logger, including metadata.
 public final class RecordedLog: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -10,7 +10,7 @@ public final class RecordedLog: Sendable {
   /// All lines so far.
   public var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
-  /// Writes here, whatever the level.
+  /// A logger that records here, at any level.
   public var logger: Logger {
     var logger = Logger(label: "test") { _ in Handler(log: self) }
     logger.logLevel = .trace

@@ -1,33 +1,33 @@
 import Dispatch
 import Synchronization
 
-/// An org whose app rotates refresh tokens: each is good once, and one that is used again ends the session that has the newest.
+/// An org whose app rotates refresh tokens: each is valid once, and reusing one ends the session.
 ///
-/// The login host and the instance are two servers, so that the org can move to another instance. A request with another access
-/// token than the newest is refused; the others are answered by the test.
+/// The login host and the instance are two servers, so that the org can move to another instance. A
+/// request whose access token is not the newest is refused; the test answers the others.
 public final class RotatingOrg: Sendable {
-  /// Where renewals stop: their requests are never answered.
+  /// Where renewals get stuck: requests held here are never answered.
   public enum Hold: Sendable { case none, beforeRotation, afterRotation }
 
-  /// What an instance says after the org has left it.
-  public enum Farewell: Sendable { case refuses, notReset, redirects, isClosed }
+  /// How an instance answers after the org has moved away.
+  public enum OldInstance: Sendable { case refuses, notReset, redirects, isClosed }
 
   private struct State {
     var access = "access-0", refresh: String? = "refresh-0"
     var used: Set<String> = []
-    /// What was refused and has not come again.
+    /// Requests that were refused and have not been repeated yet.
     var refused: Set<String> = []
     var renewals = 0, reuses = 0, expiries = 0
-    /// Refused requests that a renewal waits for.
+    /// The number of refused requests that a renewal waits for.
     var awaited = 0
     var lostAnswers = 0
     var hold = Hold.none
-    /// Answers that one access token is good for; nil for any number.
+    /// How many responses an access token is valid for; nil for no limit.
     var life: Int?
     var left = 0
     /// The last one is in use.
     var instances: [ScriptedServer] = []
-    var farewell = Farewell.refuses
+    var oldInstance = OldInstance.refuses
   }
 
   private final class Box: @unchecked Sendable {  // set once, before the first request
@@ -42,7 +42,8 @@ public final class RotatingOrg: Sendable {
   private let box = Box()
   private let answerData: @Sendable (RecordedRequest, _ instance: Int) -> ScriptedAnswer
 
-  /// - Parameter data: Answers requests with the newest access token; `instance` counts the instances from 0.
+  /// - Parameter data: Answers requests with the newest access token; `instance` counts the
+  ///   instances from 0.
   public init(
     data: @escaping @Sendable (_ request: RecordedRequest, _ instance: Int) -> ScriptedAnswer = { _, _ in .json("{}") }
   ) throws {
@@ -54,30 +55,31 @@ public final class RotatingOrg: Sendable {
 
   public var url: String { server.url }
   public var instance: ScriptedServer { state.withLock { $0.instances[$0.instances.count - 1] } }
-  /// Requests of the token resource.
+  /// The number of requests for the token resource.
   public var asked: Int { server.requests.filter { $0.path == "/services/oauth2/token" }.count }
   /// How often the token resource gave a session.
   public var renewals: Int { state.withLock { $0.renewals } }
-  /// How often a token was used that had been used before.
+  /// How often a refresh token was used a second time.
   public var reuses: Int { state.withLock { $0.reuses } }
-  /// How many access tokens have ended so far.
+  /// How many access tokens have expired so far.
   public var expiries: Int { state.withLock { $0.expiries } }
   public var isRevoked: Bool { state.withLock { $0.refresh == nil } }
 
-  // MARK: What happens to it
+  // MARK: Events
 
-  /// The access token is good no more.
+  /// Expires the access token.
   public func expire() { state.withLock { Self.expire(&$0) } }
 
-  /// From now on each access token is good for so many answers, and until each request that was refused before has come again: a
-  /// session that ends sooner, used up by others, is one that was refused right after it was renewed.
+  /// Limits each access token to this many responses, but keeps it valid until every refused
+  /// request has been repeated. Without that, other requests could use up a new token, and a
+  /// request would be refused right after a renewal.
   public func expire(after answers: Int) {
     state.withLock { state in
       (state.life, state.left) = (answers, answers)
     }
   }
 
-  /// No token is good any more.
+  /// Invalidates all tokens.
   public func revoke() {
     state.withLock { state in
       state.access += "-revoked"
@@ -85,23 +87,24 @@ public final class RotatingOrg: Sendable {
     }
   }
 
-  /// The next renewals are answered once so many requests have been refused.
+  /// Delays the next renewals until this many requests have been refused.
   public func awaitRefused(_ count: Int) { state.withLock { $0.awaited = count } }
 
-  /// The answers to so many renewals are lost, after the org has rotated the token.
+  /// Loses the responses to this many renewals, after the org has rotated the token.
   public func loseAnswers(_ count: Int) { state.withLock { $0.lostAnswers = count } }
 
   public func hold(_ hold: Hold) { state.withLock { $0.hold = hold } }
 
-  /// Moves to another instance; access tokens of the old one are good no more. May be called while that one answers.
-  public func migrate(_ farewell: Farewell) throws {
+  /// Moves the org to another instance and expires the access tokens of the old one. May be called
+  /// while the old one answers.
+  public func migrate(_ oldInstance: OldInstance) throws {
     let old = instance
     state.withLock { state in
-      state.farewell = farewell
+      state.oldInstance = oldInstance
       state.access += "-migrated"
     }
     try addInstance()
-    if farewell == .isClosed { DispatchQueue.global().async { old.stop() } }
+    if oldInstance == .isClosed { DispatchQueue.global().async { old.stop() } }
   }
 
   private func addInstance() throws {
@@ -136,7 +139,7 @@ public final class RotatingOrg: Sendable {
   private static let expired = ScriptedAnswer.restError(401, "INVALID_SESSION_ID", "Session expired or invalid")
 
   private static func left(_ state: State) -> ScriptedAnswer {
-    switch state.farewell {
+    switch state.oldInstance {
     case .refuses: expired
     case .isClosed: .closed
     case .notReset:

@@ -2,9 +2,9 @@
 public struct ScriptedAnswer: Sendable {
   public enum Delivery: Sendable, Equatable {
     case whole
-    /// The head and the first bytes of the body, then the connection is closed.
+    /// Sends the head and the first bytes of the body, then closes the connection.
     case closeAfter(bytes: Int)
-    /// The connection stays open and silent until the server stops.
+    /// Keeps the connection open without answering until the server stops.
     case never
     case closeBeforeAnswering
   }
@@ -13,7 +13,7 @@ public struct ScriptedAnswer: Sendable {
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
   public var delivery: Delivery
-  /// Send the body in chunks of 1,000 bytes and no `Content-Length`.
+  /// Sends the body in chunks of 1,000 bytes, without `Content-Length`.
   public var isChunked: Bool
 
   public init(
@@ -41,7 +41,7 @@ public struct ScriptedAnswer: Sendable {
     ScriptedAnswer(status: status, headers: [("Content-Type", type)] + headers, body: Array(text.utf8))
   }
 
-  /// The error array of the Salesforce REST API.
+  /// Creates an error array of the Salesforce REST API.
   public static func restError(
     _ status: Int, _ code: String, _ message: String, headers: [(name: String, value: String)] = []
   ) -> ScriptedAnswer {
@@ -55,7 +55,7 @@ public struct ScriptedAnswer: Sendable {
   public static let never = ScriptedAnswer(delivery: .never)
   public static let closed = ScriptedAnswer(delivery: .closeBeforeAnswering)
 
-  /// The bytes to send; nil for an answer that sends none. The answer to a HEAD has a length and no body.
+  /// The bytes to send; nil if nothing is sent. The response to a HEAD has a length and no body.
   func wire(toHead isHead: Bool) -> [UInt8]? {
     guard delivery != .never, delivery != .closeBeforeAnswering else { return nil }
     let hasBody = status != 204 && status != 304
@@ -81,13 +81,13 @@ public struct ScriptedAnswer: Sendable {
 /// A request as it arrived.
 public struct RecordedRequest: Sendable {
   public let method: String
-  /// The path with its query, as it stood in the request line.
+  /// The path with its query, as in the request line.
   public let target: String
   public let headers: [(name: String, value: String)]
   public let body: [UInt8]
 
   public var path: String { String(target.prefix { $0 != "?" }) }
-  /// Without the `?`; still encoded.
+  /// Without the `?`; still percent-encoded.
   public var query: String { String(target.dropFirst(path.count + 1)) }
   public var text: String { String(decoding: body, as: UTF8.self) }
 

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Reads requests from one socket and writes answers to it. Used by one thread.
+/// Reads requests from a socket and writes responses. Used by one thread.
 struct ServerConnection {
   let socket: Int32
-  /// Bytes of a request after which it is read no further; nil for all.
+  /// Bytes of a request after which reading stops; nil for no limit.
   private let readLimit: Int?
   private var buffer: [UInt8] = []
 
@@ -12,7 +12,7 @@ struct ServerConnection {
     self.readLimit = readLimit
   }
 
-  /// nil at the end of the connection, or when what arrives is no HTTP.
+  /// Reads the next request; nil at the end of the connection or if the bytes are not HTTP.
   mutating func nextRequest() -> RecordedRequest? {
     var end = headEnd()
     while end == nil {
@@ -37,7 +37,7 @@ struct ServerConnection {
     return RecordedRequest(method: String(start[0]), target: String(start[1]), headers: headers, body: body)
   }
 
-  /// - Returns: False when the client is gone.
+  /// - Returns: False if the client has disconnected.
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {

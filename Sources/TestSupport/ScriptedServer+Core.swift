@@ -1,7 +1,7 @@
 import Glibc
 
-/// The state the threads of a ``ScriptedServer`` share. The server itself only holds it, so that dropping the server
-/// ends the threads.
+/// The state that the threads of a ``ScriptedServer`` share. The threads do not hold the server
+/// itself, so that releasing it ends them.
 final class ServerCore: @unchecked Sendable {  // all mutable state is touched inside `monitor` only
   private struct Waiter {
     let count: Int
@@ -20,7 +20,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   private var connections: Set<Int32> = []
   private var disconnectWaiters: [@Sendable () -> Void] = []
   private var threads: [WorkerThread] = []
-  /// Keeps the port of a stopped server from the next one that asks for any, so that it stays silent.
+  /// Keeps the port of a stopped server bound, so that no later server gets it.
   private var keptPort: Int32 = -1
 
   deinit { if keptPort >= 0 { close(keptPort) } }
@@ -39,7 +39,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
     return bound
   }
 
-  /// - Parameter port: 0 for any that is free.
+  /// - Parameter port: 0 for any free port.
   private static func bound(to port: Int) throws -> (socket: Int32, port: Int) {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { throw ScriptedServer.SocketError(call: "socket", errno: errno) }
@@ -62,7 +62,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
     return (socket, Int(UInt16(bigEndian: address.sin_port)))
   }
 
-  /// Once the listener is closed.
+  /// Keeps the port bound. Call after closing the listener.
   func keep(port: Int) { monitor.change { if keptPort < 0 { keptPort = (try? Self.bound(to: port))?.socket ?? -1 } } }
 
   func enqueue(_ more: [ScriptedAnswer]) {
@@ -98,7 +98,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
     close(listener)
   }
 
-  /// - Returns: False when it is stopped already.
+  /// - Returns: False if the server has already stopped.
   func stop() -> Bool {
     let isFirst = monitor.change {
       defer { isStopped = true }
@@ -152,7 +152,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
     return handler(request)
   }
 
-  /// Resumes those whose count is reached, and everybody once the server has stopped.
+  /// Resumes the waiters whose count is reached, or all once the server has stopped.
   private func resumeWaiters() {
     let ready = monitor.change { () -> [(Waiter, [RecordedRequest])] in
       let counted = waiters.map { waiter in (waiter, requests.filter(waiter.matches)) }

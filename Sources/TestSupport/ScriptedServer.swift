@@ -1,10 +1,10 @@
 import Glibc
 
-/// A small HTTP/1.1 server on loopback for tests: it answers by script, misbehaves by script and remembers the
-/// requests.
+/// A small HTTP/1.1 server on loopback for tests. Its responses, including misbehavior, are
+/// scripted, and it records the requests.
 ///
-/// Answers come from ``enqueue(_:)``, in order; when none is left, from the handler. One thread a connection, so a
-/// handler may block. Ends with ``stop()`` or with the last reference.
+/// Responses come from ``enqueue(_:)`` in order, then from the handler. Each connection has a
+/// thread, so a handler may block. The server ends with ``stop()`` or with its last reference.
 public final class ScriptedServer: @unchecked Sendable {  // all mutable state is touched inside `monitor` only
   public typealias Handler = @Sendable (RecordedRequest) -> ScriptedAnswer
 
@@ -21,7 +21,9 @@ public final class ScriptedServer: @unchecked Sendable {  // all mutable state i
   private let acceptor: WorkerThread
 
   /// Listens on a free port.
-  /// - Parameter handler: Answers what the queue does not; the default says 500 `SCRIPT_EXHAUSTED`.
+  ///
+  /// - Parameter handler: Answers when the queue is empty; the default answers 500
+  ///   `SCRIPT_EXHAUSTED`.
   public init(
     handler: @escaping Handler = { .restError(500, "SCRIPT_EXHAUSTED", "no answer is scripted for \($0.target)") }
   ) throws {
@@ -48,13 +50,13 @@ public final class ScriptedServer: @unchecked Sendable {  // all mutable state i
     core.enqueue(answers)
   }
 
-  /// Closes each connection from now on when so many bytes of a longer request have come.
+  /// Closes each later connection once this many bytes of a longer request have arrived.
   public func closeConnections(afterReading bytes: Int) { core.limitReading(to: bytes) }
 
-  /// What has arrived so far, oldest first.
+  /// The requests so far, oldest first.
   public var requests: [RecordedRequest] { core.monitor.change { core.requests } }
 
-  /// Waits until `count` requests have arrived that match. For tests.
+  /// Waits until `count` matching requests have arrived. For tests.
   @discardableResult
   public func received(
     _ count: Int, where matches: @escaping @Sendable (RecordedRequest) -> Bool = { _ in true }
@@ -64,21 +66,21 @@ public final class ScriptedServer: @unchecked Sendable {  // all mutable state i
     }
   }
 
-  /// Waits until a client has been connected and none is any more.
+  /// Waits until a client has connected and all clients have disconnected.
   public func disconnected() async {
     await withCheckedContinuation { continuation in
       core.whenDisconnected { continuation.resume() }
     }
   }
 
-  /// The same as ``received(_:where:)``, blocking the thread. For handlers.
+  /// Like ``received(_:where:)``, but blocks the thread. For handlers.
   public func blockUntilReceived(
     _ count: Int, where matches: @Sendable (RecordedRequest) -> Bool = { _ in true }
   ) {
     core.monitor.wait { core.isStopped || core.requests.lazy.filter(matches).prefix(count).count >= count }
   }
 
-  /// Refuses connections from now on, closes those there are and ends the threads. Safe twice.
+  /// Refuses new connections, closes the open ones and ends the threads. May be called twice.
   public func stop() {
     guard core.stop() else { return }
     acceptor.join()

@@ -1,4 +1,5 @@
-/// Random numbers that follow from a seed: the same on every machine and in every run (SplitMix64).
+/// A seeded random number generator (SplitMix64): the same numbers on every machine and in every
+/// run.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   public var state: UInt64
 

@@ -2,15 +2,15 @@ import Database
 import Glibc
 import SmartStore
 
-/// The key that stores of tests have when nothing else is said: the one in `TUREEN_STORE_KEY`, which the hosts of tests find as
-/// well. `scripts/dev/encryption` sets it, so that every test of stores runs on encrypted ones, too.
+/// The default key of test stores: `TUREEN_STORE_KEY`, which the hosts of tests read as well.
+/// `scripts/dev/encryption` sets it to run every store test on encrypted files.
 package enum TestKey {
-  /// Whether this build can encrypt.
+  /// Whether this build supports encryption.
   package static let isSupported = StoreKey.isSupported
 
   package static let key: StoreKey? = getenv("TUREEN_STORE_KEY").map { make(String(cString: $0)) }
 
-  /// A key of a text. Only in a build that can encrypt.
+  /// Creates a key from a text. Only for builds with encryption.
   package static func make(_ text: String) -> StoreKey {
     do {
       return try Array(text.utf8).withUnsafeBytes { try StoreKey($0) }
@@ -37,7 +37,7 @@ extension StoreRegistry {
 }
 
 extension Connection {
-  /// A connection to a store's file past the store, with the key of tests.
+  /// Opens a connection to a store's file directly, with the tests' key.
   package convenience init(store path: String, mode: Mode) throws {
     try self.init(path: path, mode: mode, storeKey: TestKey.key)
   }

@@ -1,40 +1,38 @@
 import JSON
 import Salesforce
 
-/// Who is signed in, in the model's words.
+/// A signed-in user, with the JSON forms that the plug-ins of the Mobile SDK return.
 struct Account: Sendable {
   let session: Session
   let clientId: String
   let username: String
-  let shownTokens: ShownTokens
+  let visibleTokens: VisibleTokens
 
-  /// Which of the session's tokens a script gets.
-  enum ShownTokens: Sendable {
+  /// The session's tokens that a script may see.
+  enum VisibleTokens: Sendable {
     case none, access, all
-
-    init(_ settings: HostSettings) { self = settings.isRestricted ? .none : settings.allowsRefreshToken ? .all : .access }
   }
 
   init(_ session: Session, of client: SalesforceClient, _ user: ActiveUser) {
     self.init(
       session: session, clientId: client.clientId ?? session.clientId ?? "", username: client.username ?? session.username ?? "",
-      shownTokens: user.parts.shownTokens)
+      visibleTokens: user.parts.visibleTokens)
   }
 
-  init(session: Session, clientId: String, username: String, shownTokens: ShownTokens) {
+  init(session: Session, clientId: String, username: String, visibleTokens: VisibleTokens) {
     self.session = session
     self.clientId = clientId
     self.username = username
-    self.shownTokens = shownTokens
+    self.visibleTokens = visibleTokens
   }
 
-  /// One that is not current: its tokens are not for scripts.
+  /// Creates an account that is not the current one. Scripts do not get its tokens.
   init(_ other: HomeAccount) {
     self.init(
-      session: other.session, clientId: other.session.clientId ?? "", username: other.username, shownTokens: .none)
+      session: other.session, clientId: other.session.clientId ?? "", username: other.username, visibleTokens: .none)
   }
 
-  /// Nil without a signed-in user.
+  /// Returns the account of the current user; nil if no user is signed in.
   static func current(_ user: ActiveUser) async throws -> Account? {
     let client = try await user.client.account()
     guard let session = await client.knownSession() else { return nil }
@@ -43,7 +41,7 @@ struct Account: Sendable {
 
   func isUser(_ userId: String?, _ orgId: String?) -> Bool { session.userId == userId && session.orgId == orgId }
 
-  /// What `getAuthCredentials` answers.
+  /// Returns the result of `getAuthCredentials`.
   func credentials(_ userAgent: String) -> JSONValue {
     withRefreshToken([
       "accessToken": accessToken, "userId": .string(session.userId), "orgId": .string(session.orgId),
@@ -54,7 +52,7 @@ struct Account: Sendable {
     ])
   }
 
-  /// An element of `getUsers`.
+  /// An element of the result of `getUsers`.
   var json: JSONValue {
     withRefreshToken([
       "authToken": accessToken, "loginServer": .string(session.loginURL),
@@ -64,15 +62,15 @@ struct Account: Sendable {
     ])
   }
 
-  /// One side of the event `userSwitched`.
+  /// The value of `from` or `to` in the event `userSwitched`.
   var name: JSONValue {
     ["userId": .string(session.userId), "orgId": .string(session.orgId), "username": .string(username)]
   }
 
-  private var accessToken: JSONValue { shownTokens == .none ? .null : .string(session.accessToken) }
+  private var accessToken: JSONValue { visibleTokens == .none ? .null : .string(session.accessToken) }
 
   private func withRefreshToken(_ object: JSONObject) -> JSONValue {
-    guard shownTokens == .all else { return .object(object) }
+    guard visibleTokens == .all else { return .object(object) }
     var object = object
     object["refreshToken"] = session.refreshToken.map { .string($0) } ?? .null
     return .object(object)

@@ -7,14 +7,14 @@ import Salesforce
 import SmartStore
 import Synchronization
 
-/// One user of a host while it is the current one: the client with the session, the user's stores, and the syncs that run as
-/// this user, those of global stores included.
+/// The current user of a host: the client with the session, the user's stores, and the syncs that run as this user, including
+/// those of global stores.
 final class ActiveUser: Sendable {
   private struct State {
     var managers: [StoreReference: SyncManager] = [:]
-    /// Stores whose soups from the configuration files are registered.
+    /// The stores for which the soups of the configuration files are registered.
     var prepared: Set<StoreReference> = []
-    /// What ``pauseSyncs()`` ended, to be run again.
+    /// The syncs that ``pauseSyncs()`` stopped and ``resumeSyncs()`` restarts.
     var paused: [PausedSyncs] = []
     var hasEnded = false
   }
@@ -23,29 +23,29 @@ final class ActiveUser: Sendable {
   let client: DeferredClient
   /// The user's own stores; the global ones belong to the host.
   let stores: StoreRegistry
-  /// What the script asked for as this user.
+  /// The script's pending calls on behalf of this user.
   let calls = CallsInFlight()
   let usage: OrgUsage
   let parts: HostParts
   private let state = Mutex(State())
-  /// Managers are made one after the other: two lanes may ask at the same time.
+  /// Serializes the creation of managers, which two queues may request at the same time.
   private let opening = DispatchQueue(label: "tureen.host.opening")
-  /// So are the soups of the configuration files.
+  /// Serializes the registration of the soups of the configuration files.
   private let preparing = DispatchQueue(label: "tureen.host.preparing")
 
-  /// Opens nothing.
-  /// - Parameter session: The one that the user had before, where none is kept.
+  /// Does not open stores or connections.
+  /// - Parameter session: The user's previous session if it is not stored in the home.
   init(_ org: Org, parts: HostParts, session: Session? = nil) {
     self.org = org
     self.parts = parts
-    stores = parts.registry(userDirectory: parts.userFolder(org.folder, org.userFolder) + "/stores")
+    stores = parts.registry(org: org.folder, user: org.userFolder)
     let usage = OrgUsage(
       folder: parts.orgFolder(org.folder), reserve: parts.settings.apiReserve ?? .calls(0), now: parts.clock.milliseconds)
     self.usage = usage
     let connection = OrgConnection(
       org: org, store: org.keepsSession ? parts.sessionStore(org: org.folder, user: org.userFolder) : nil,
       session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
-      shownTokens: parts.shownTokens, isSandboxOnly: parts.settings.isSandboxOnly,
+      visibleTokens: parts.visibleTokens, reachableHosts: parts.capabilities.hosts, isSandboxOnly: parts.settings.isSandboxOnly,
       noteSandbox: { isSandbox in parts.note(isSandbox: isSandbox, org: org.folder) }, clock: parts.clock,
       userAgent: parts.userAgent)
     client = DeferredClient(apiVersion: parts.apiVersion) { try connection.open() }
@@ -55,7 +55,7 @@ final class ActiveUser: Sendable {
 
   func registry(isGlobal: Bool) -> StoreRegistry { isGlobal ? parts.globalStores : stores }
 
-  /// A store, with what the configuration files say it has from the start.
+  /// Opens a store. The default store gets the soups of the configuration files first.
   func store(_ reference: StoreReference) throws -> Store {
     let store = try registry(isGlobal: reference.isGlobal).store(named: reference.name, isGlobal: reference.isGlobal)
     guard reference.name == StoreReference.defaultName else { return store }
@@ -63,8 +63,8 @@ final class ActiveUser: Sendable {
     return store
   }
 
-  /// Registers the soups of the configuration files. When that fails, say because another process writes, the next call tries
-  /// again.
+  /// Registers the soups of the configuration files once. If that fails, for example because another process is writing, the
+  /// next call tries again.
   private func prepare(_ reference: StoreReference, _ store: Store) throws {
     guard !state.withLock({ $0.prepared.contains(reference) }) else { return }
     try preparing.sync {
@@ -74,8 +74,8 @@ final class ActiveUser: Sendable {
     }
   }
 
-  /// Registers the soups of `userstore.json` or `globalstore.json` that are missing in the default store.
-  /// - Returns: The soups that the file names; nothing without one.
+  /// Registers the soups of `userstore.json` or `globalstore.json` that the default store does not have yet.
+  /// - Returns: The names of the soups in the file; empty without a file.
   func setUpStore(isGlobal: Bool) throws -> [String] {
     guard let definition = isGlobal ? parts.folder.globalStore : parts.folder.userStore else { return [] }
     try definition.apply(to: try store(StoreReference(name: StoreReference.defaultName, isGlobal: isGlobal)))
@@ -84,7 +84,7 @@ final class ActiveUser: Sendable {
 
   // MARK: Syncs
 
-  /// The sync manager of a store; named syncs of the configuration files are there.
+  /// Returns the sync manager of a store. For the default store it has the named syncs of the configuration files.
   func manager(_ reference: StoreReference) throws -> SyncManager {
     try opening.sync {
       let (known, hasEnded) = state.withLock { ($0.managers[reference], $0.hasEnded) }
@@ -94,7 +94,7 @@ final class ActiveUser: Sendable {
         for: try store(reference), client: client, targets: .host(parts.connections, assets: parts.assets),
         configuration: configuration(isGlobal: reference.isGlobal))
       if reference.name == StoreReference.defaultName, let file = syncs(isGlobal: reference.isGlobal) {
-        // Each problem is logged by the manager itself; entries without one are set up.
+        // The manager logs each problem and sets up the valid entries.
         _ = manager.setupSyncs(from: file.value, fileName: file.name)
       }
       state.withLock { $0.managers[reference] = manager }
@@ -110,7 +110,7 @@ final class ActiveUser: Sendable {
     if isGlobal {
       configuration.findOrg = { [client] in
         let session = try await client.account().session()
-        // A session that was given without its ids still has an address.
+        // A given session may lack the org id, but always has a URL.
         return session.orgId.isEmpty ? WebAddress(session.instanceURL)?.host ?? session.instanceURL : session.orgId
       }
     }
@@ -119,9 +119,9 @@ final class ActiveUser: Sendable {
 
   private func syncs(isGlobal: Bool) -> JSONFile? { isGlobal ? parts.folder.globalSyncs : parts.folder.userSyncs }
 
-  /// Saves the syncs of `usersyncs.json` or `globalsyncs.json` that are missing in the default store or defined otherwise there.
-  /// - Returns: The syncs that the file names; nothing without one.
-  /// - Throws: ``HostError`` `.invalidConfiguration` with every entry that was refused; the others are set up.
+  /// Saves the syncs of `usersyncs.json` or `globalsyncs.json` that are missing in the default store or differ there.
+  /// - Returns: The names of the syncs in the file; empty without a file.
+  /// - Throws: ``HostError`` `.invalidConfiguration` listing every invalid entry; the valid ones are set up.
   func setUpSyncs(isGlobal: Bool) throws -> [String] {
     guard let file = syncs(isGlobal: isGlobal) else { return [] }
     let manager = try manager(StoreReference(name: StoreReference.defaultName, isGlobal: isGlobal))
@@ -148,13 +148,14 @@ final class ActiveUser: Sendable {
 // MARK: - The session
 
 extension ActiveUser {
-  /// Ends the session, here, in the file it was kept in, and, if it can be reached, at the login host. Stores stay.
+  /// Removes the session from memory and from its file, and revokes it at the login host if that is reachable. Keeps the
+  /// stores.
   func signOut() async throws {
     try await client.account().signOut()
   }
 }
 
-/// Syncs of one store that were ended to be run again.
+/// The syncs of one store that were stopped by a pause.
 private struct PausedSyncs {
   let store: StoreReference
   let manager: SyncManager
@@ -168,7 +169,7 @@ extension ActiveUser {
     for manager in state.withLock({ Array($0.managers.values) }) { manager.stop() }
   }
 
-  /// Ends what runs and refuses what is new, until ``resumeSyncs()``. Managers that were stopped already stay so.
+  /// Stops the running syncs and refuses new ones until ``resumeSyncs()``. Managers that were already stopped are not resumed.
   func pauseSyncs() {
     for (store, manager) in state.withLock({ $0.managers }) where !manager.isStopping && !manager.isStopped {
       let ids = manager.runningSyncs
@@ -177,8 +178,8 @@ extension ActiveUser {
     }
   }
 
-  /// Accepts syncs again, and runs again those that ``pauseSyncs()`` ended; their news are `sync` events. Waits until the old
-  /// runs have ended.
+  /// Accepts syncs again and restarts those that ``pauseSyncs()`` stopped; `sync` events report their progress. Waits until the
+  /// stopped runs have ended.
   func resumeSyncs() {
     let paused = state.withLock { state in
       defer { state.paused = [] }
@@ -186,7 +187,7 @@ extension ActiveUser {
     }
     for entry in paused {
       Blocking.run { await entry.manager.waitUntilIdle() }
-      // Another caller may have restarted them.
+      // Another caller may have restarted the manager.
       guard entry.manager.isStopped, (try? entry.manager.restart(restartStopped: false, onUpdate: { _ in })) != nil else {
         continue
       }
@@ -203,7 +204,7 @@ extension ActiveUser {
     }
   }
 
-  /// Ends at once what runs as this user, and closes the user's stores. Blocks; safe twice.
+  /// Cancels everything that runs as this user and closes the user's stores. Blocks; may be called twice.
   func close() {
     let managers = takeManagers()
     Blocking.run { [client] in
@@ -213,8 +214,8 @@ extension ActiveUser {
     closeFiles()
   }
 
-  /// The same for a user whom another one follows: calls are answered first, and syncs end at their page, or when `limit` is
-  /// over. Blocks.
+  /// Ends the user's work before a switch to another user: waits for pending calls and stops the syncs at their next page, or
+  /// at once when `limit` expires. Blocks.
   func end(_ limit: WaitLimit) {
     let managers = takeManagers()
     for manager in managers { manager.stop() }
@@ -235,7 +236,7 @@ extension ActiveUser {
     opening.sync {
       state.withLock { state in
         state.hasEnded = true
-        // Nothing resumes by itself.
+        // A later resume must not restart them.
         state.paused = []
         defer { state.managers = [:] }
         return Array(state.managers.values)
@@ -243,7 +244,7 @@ extension ActiveUser {
     }
   }
 
-  /// After ``end(_:)``, once the observers of the stores have been told.
+  /// Closes the stores. Call it after ``end(_:)``, once the observers of the stores have been closed.
   func closeFiles() {
     usage.close()
     stores.close()

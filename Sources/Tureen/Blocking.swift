@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Waits on a plain thread for work of the cooperative pool, and the other way round.
+/// Bridges blocking code and the cooperative pool in both directions.
 enum Blocking {
-  /// Runs work that blocks on a thread outside of the cooperative pool.
+  /// Runs blocking work on a thread outside the cooperative pool.
   static func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
     }
   }
 
-  /// Must not be called on a thread of the cooperative pool.
+  /// Runs async work and blocks until it has finished. Must not be called on a thread of the cooperative pool.
   static func run(_ body: @escaping @Sendable () async -> Void) {
     let done = DispatchSemaphore(value: 0)
     Task {
@@ -20,7 +20,7 @@ enum Blocking {
     done.wait()
   }
 
-  /// The same for work that has a result or fails.
+  /// Runs async work, blocks until it has finished, and returns its value or throws its error.
   static func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
     let result = Mutex<Result<Value, any Error>?>(nil)
     run {
@@ -35,8 +35,8 @@ enum Blocking {
     return try ended.get()
   }
 
-  /// The same, for so long at most; the work goes on when the time is over.
-  /// - Returns: Whether it has ended.
+  /// Runs async work and blocks until it has finished or the timeout expires. The work continues after a timeout.
+  /// - Returns: True if the work has finished.
   static func run(timeoutMs: Int, _ body: @escaping @Sendable () async -> Void) -> Bool {
     let done = DispatchSemaphore(value: 0)
     Task {

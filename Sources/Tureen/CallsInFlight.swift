@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The calls that run as one user, so that a switch to another one can wait for their answers. Any thread.
+/// Counts the calls in flight of one user, so that a switch of users can wait for them. Usable from any thread.
 final class CallsInFlight: Sendable {
   private struct State {
     var count = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Nothing waits any more.
+    /// True once waiting has been abandoned.
     var isGivenUp = false
 
-    /// Those to resume.
+    /// Returns the continuations to resume.
     mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
       guard count == 0 || isGivenUp else { return [] }
       defer { waiting = [] }
@@ -18,7 +18,7 @@ final class CallsInFlight: Sendable {
 
   private let state = Mutex(State())
 
-  /// A call has begun; ``end()`` follows once it has been answered.
+  /// Registers a call. Call ``end()`` once it has been answered.
   func begin() { state.withLock { $0.count += 1 } }
 
   func end() {
@@ -29,7 +29,7 @@ final class CallsInFlight: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits until every call has been answered, or ``giveUp()`` was called.
+  /// Waits until every call has been answered or ``giveUp()`` is called.
   func waitForAnswers() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in
@@ -41,7 +41,7 @@ final class CallsInFlight: Sendable {
     }
   }
 
-  /// Ends the waiting, now and later.
+  /// Ends current and future waits.
   func giveUp() {
     let waiting = state.withLock { state in
       state.isGivenUp = true

@@ -3,10 +3,11 @@ import RestClient
 import Salesforce
 import Support
 
-/// Keeps sessions with a program, such as one that talks to a keyring. It is run with one more word, `get`, `store` or `erase`,
-/// and reads from its standard input whose session it is; `get` prints the session, or nothing.
+/// Stores sessions through an external program, such as one that uses a keyring. The program is run with the additional
+/// argument `get`, `store` or `erase`, and reads JSON with the org, the user and the session from its standard input. `get`
+/// prints the session, or nothing if there is none.
 ///
-/// The lock stays a file in the user's folder: keyrings have none.
+/// The lock is a file in the user's folder, because keyrings have no locks.
 public struct CommandSessionStore: SessionStore {
   private let words: [String]
   private let org: String
@@ -15,10 +16,10 @@ public struct CommandSessionStore: SessionStore {
   private let timeoutMs: Int64
 
   /// - Parameters:
-  ///   - command: The program and its arguments; run without a shell.
-  ///   - org: As the home's folder is called; with `user` it is what the program keeps the session by.
-  ///   - user: As the org's folder calls the user.
-  ///   - lockFolder: Where the lock is.
+  ///   - command: The program and its arguments. It is run without a shell.
+  ///   - org: The name of the org's folder in the home. Together with `user` it identifies the session.
+  ///   - user: The name of the user's folder.
+  ///   - lockFolder: The folder for the lock file.
   public init(command: [String], org: String, user: String, lockFolder: String) {
     self.init(command: command, org: org, user: user, lock: FileSessionStore(folder: lockFolder))
   }
@@ -31,16 +32,16 @@ public struct CommandSessionStore: SessionStore {
     self.timeoutMs = timeoutMs
   }
 
-  public func load() async throws -> KeptSession? {
+  public func load() async throws -> StoredSession? {
     let text = try await run("get")
     guard text.contains(where: { $0 > 32 }) else { return nil }
     guard let json = try? JSONValue(parsing: text) else {
       throw HostError(.invalidConfiguration, "\(name("get")) printed something that is not JSON")
     }
-    return KeptSession(json: json)
+    return StoredSession(json: json)
   }
 
-  public func save(_ kept: KeptSession) async throws { _ = try await run("store", kept) }
+  public func save(_ kept: StoredSession) async throws { _ = try await run("store", kept) }
 
   public func erase() async throws { _ = try await run("erase") }
 
@@ -50,8 +51,8 @@ public struct CommandSessionStore: SessionStore {
 
   private func name(_ verb: String) -> String { "the sessionCommand '\(words.first ?? "") … \(verb)'" }
 
-  /// - Throws: ``HostError`` `.invalidConfiguration` with what the program said on standard error, without the tokens.
-  private func run(_ verb: String, _ kept: KeptSession? = nil) async throws -> [UInt8] {
+  /// - Throws: ``HostError`` `.invalidConfiguration` with the program's standard error, from which tokens are removed.
+  private func run(_ verb: String, _ kept: StoredSession? = nil) async throws -> [UInt8] {
     var request: JSONObject = ["org": .string(org), "user": .string(user)]
     request["session"] = kept?.json
     let input = JSONValue.object(request).serialized() + [UInt8(ascii: "\n")]

@@ -3,22 +3,21 @@ import MobileSync
 import RestClient
 import Salesforce
 import SmartStore
-import Support
 
-/// The configuration files beside a script. Missing files are fine; unreadable or wrong ones are not.
+/// The configuration files in a script's folder. Missing files are allowed; unreadable or invalid ones are errors.
 struct ConfigurationFolder: Sendable {
-  /// Tureen's own settings among those of `bootconfig.json`.
+  /// Tureen's own settings in `bootconfig.json`.
   private(set) var settings = HostSettings()
-  /// All of `bootconfig.json`, for `sdkinfo`.
+  /// The content of `bootconfig.json`, for `sdkinfo`.
   private(set) var bootConfig = JSONObject()
   private(set) var userStore: StoreConfiguration?
   private(set) var globalStore: StoreConfiguration?
   private(set) var userSyncs: JSONFile?
   private(set) var globalSyncs: JSONFile?
-  /// Those of `connections.json`; none for a restricted script, which brings none.
+  /// The connections of `connections.json`; always empty for a restricted script.
   private(set) var connections: [ConnectionSettings] = []
 
-  /// Keys that the model's applications keep in `bootconfig.json`, and the type of each.
+  /// The keys that applications of the Mobile SDK have in `bootconfig.json`, with their types.
   private static let bootKeys: [(key: String, kind: String)] = [
     ("remoteAccessConsumerKey", "string"), ("oauthRedirectURI", "string"), ("oauthScopes", "array"),
     ("isLocal", "boolean"), ("startPage", "string"), ("errorPage", "string"), ("shouldAuthenticate", "boolean"),
@@ -28,20 +27,27 @@ struct ConfigurationFolder: Sendable {
 
   init() {}
 
-  /// - Parameter isRestricted: Whether the files come with a script that may choose nothing of the host: settings are errors.
+  /// Reads a folder for a host with these settings.
+  ///
+  /// For a restricted script, host settings in the files are errors. For any script, settings that reach outside the folder are
+  /// errors if another user may have written them; soups and syncs are not, because they concern the user's own stores.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
-  init(_ directory: String, isRestricted: Bool) throws {
+  init(_ directory: String, _ settings: HostSettings) throws {
+    let directory = HostSettings.absolute(directory), trusted = try TrustedFolders(settings)
+    let isRestricted = settings.isRestricted
+    func file(_ name: String) throws -> JSONFile? { try ConfigurationFile.read(name, in: directory, trusted)?.json }
     do {
-      if let file = try ConfigurationFolder.file("bootconfig.json", in: directory) {
-        if isRestricted { try ConfigurationFolder.refuseSettings(file) }
+      if let file = try ConfigurationFile.read("bootconfig.json", in: directory, trusted) {
+        if isRestricted { try ConfigurationFolder.refuseSettings(file.json) }
         try takeBootConfig(file)
       }
-      userStore = try ConfigurationFolder.file("userstore.json", in: directory).map { try StoreConfiguration($0) }
-      globalStore = try ConfigurationFolder.file("globalstore.json", in: directory).map { try StoreConfiguration($0) }
-      userSyncs = try ConfigurationFolder.syncs("usersyncs.json", in: directory)
-      globalSyncs = try ConfigurationFolder.syncs("globalsyncs.json", in: directory)
-      if !isRestricted, let file = try ConfigurationFolder.file("connections.json", in: directory) {
-        connections = try ConnectionSettings.read(file, folder: directory)
+      userStore = try file("userstore.json").map { try StoreConfiguration($0) }
+      globalStore = try file("globalstore.json").map { try StoreConfiguration($0) }
+      userSyncs = try file("usersyncs.json").map { try ConfigurationFolder.checkedSyncs($0) }
+      globalSyncs = try file("globalsyncs.json").map { try ConfigurationFolder.checkedSyncs($0) }
+      if !isRestricted, let file = try ConfigurationFile.read("connections.json", in: directory, trusted) {
+        try file.checkTrustOfConnections()
+        connections = try ConnectionSettings.read(file.json, folder: directory)
       }
     } catch let problem as JSONFile.Problem {
       throw HostError(.invalidConfiguration, problem.description)
@@ -50,23 +56,13 @@ struct ConfigurationFolder: Sendable {
     }
   }
 
-  private static func file(_ name: String, in directory: String) throws -> JSONFile? {
-    let path = "\(directory)/\(name)"
-    guard FileSystem.exists(path) else { return nil }
-    guard let text = FileSystem.read(path) else {
-      throw HostError(.invalidConfiguration, "\(path): cannot be read; check that it is a file and its permissions")
-    }
-    return try JSONFile(name: path, text: text)
-  }
-
-  /// A file of named syncs, every entry checked down to its target's keys.
-  private static func syncs(_ name: String, in directory: String) throws -> JSONFile? {
-    guard let file = try file(name, in: directory) else { return nil }
+  /// Checks every entry of a file of named syncs, including the keys of its target.
+  private static func checkedSyncs(_ file: JSONFile) throws(JSONFile.Problem) -> JSONFile {
     try check(file, .host(nil))
     return file
   }
 
-  /// Checks the syncs again, now that the host's connections are known.
+  /// Checks the syncs again once the host's connections are known.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
   func check(_ targets: TargetRegistry) throws(HostError) {
     do {
@@ -77,7 +73,7 @@ struct ConfigurationFolder: Sendable {
   }
 
   private static func check(_ file: JSONFile, _ targets: TargetRegistry) throws(JSONFile.Problem) {
-    guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
+    guard let top = file.value.objectValue else { throw file.problem("must contain an object") }
     if let unknown = KnownKeys(["syncs"]).unknown(in: top) { throw file.problem(key: unknown.key, unknown.complaint) }
     guard let entries = top["syncs"]?.arrayValue else { throw file.problem(key: "syncs", "must be an array") }
     var names: Set<String> = []
@@ -97,7 +93,7 @@ struct ConfigurationFolder: Sendable {
     }
   }
 
-  /// Where stores are kept, which org is asked and with which secrets is for the person who runs a restricted script to choose.
+  /// Refuses host settings in the file. The person who runs a restricted script chooses the home, the org and the secrets.
   private static func refuseSettings(_ file: JSONFile) throws {
     for key in HostSettings.keys where file.value[key] != nil {
       throw file.problem(
@@ -105,17 +101,19 @@ struct ConfigurationFolder: Sendable {
     }
   }
 
-  private mutating func takeBootConfig(_ file: JSONFile) throws {
-    guard let members = file.value.objectValue else { throw file.problem("must hold an object") }
+  private mutating func takeBootConfig(_ source: ConfigurationFile) throws {
+    let file = source.json
+    guard let members = file.value.objectValue else { throw file.problem("must contain an object") }
     for (key, kind) in ConfigurationFolder.bootKeys {
       guard let value = members[key], value.kindName != kind else { continue }
       throw file.problem(key: key, "must be a \(kind), not \(value.kindName)")
     }
-    if members["connections"] != nil { throw file.problem(key: "connections", "belongs in connections.json beside this file") }
+    if members["connections"] != nil { throw file.problem(key: "connections", "belongs in connections.json next to this file") }
     if members["sessionCommand"] != nil {
       throw file.problem(
         key: "sessionCommand", "names a program that gets tokens; choose it with tureen.configure or TUREEN_SESSION_COMMAND")
     }
+    for (key, value) in members where HostSettings.reachesOutside(key, value) { try source.checkTrust(key: key) }
     try settings.take(members, known: Set(ConfigurationFolder.bootKeys.map(\.key))) { key, what in
       HostError(.invalidConfiguration, file.problem(key: key, what).description)
     }

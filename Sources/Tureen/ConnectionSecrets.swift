@@ -2,7 +2,7 @@ import Glibc
 import RestClient
 import Support
 
-/// Reads the secrets of connections from where the keys of stores may be kept, too.
+/// Reads the secrets of connections from environment variables, files and commands.
 enum ConnectionSecrets {
   static let reading = SecretReading { (source) throws(SecretReading.Failure) in
     do {
@@ -34,7 +34,7 @@ enum ConnectionSecrets {
     }
     let text = secret.withBytes { String(validating: $0, as: UTF8.self) }
     guard let text, text.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
-      throw SecretReading.Failure("\(source.name) holds a line break or bytes that cannot be sent", isMissing: false)
+      throw SecretReading.Failure("\(source.name) contains a line break or bytes that cannot be sent", isMissing: false)
     }
     return text
   }

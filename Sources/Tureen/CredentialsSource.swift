@@ -5,16 +5,16 @@ import Salesforce
 import SmartStore
 import Support
 
-/// Where a sign-in's secrets come from: a file, the environment, or the home; never an argument.
+/// Finds credentials in a file, in the environment, or in the home. Secrets never come from arguments.
 struct CredentialsSource {
   struct Found: Sendable {
     let credentials: Credentials
     let flow: SignInFlow
-    /// Who signs in, for the folder of the user's stores.
+    /// The name of the user who signs in, which names the folder of the user's stores.
     let user: String
 
-    /// A session that another program owns is asked of it by each process: a copy would outlive what its owner does to it. One
-    /// that only the file of the session has is of course kept.
+    /// False if another program owns the session: each process then asks that program, because a stored copy could outlive the
+    /// owner's session.
     var keepsSession: Bool {
       switch credentials {
       case .external, .accessToken(_, .some): false
@@ -25,11 +25,11 @@ struct CredentialsSource {
 
   let settings: HostSettings
 
-  /// What was chosen for this run, and goes before all that is kept: the sf CLI, the file that was named, or the environment for
-  /// an address. Nil when nothing was.
+  /// Returns the credentials that were chosen for this run and take precedence over the stored ones: those of the sf CLI, of
+  /// the named file, or of the environment if the org is given by address. Returns nil if there are none.
   ///
   /// - Parameter org: An address, a name, or `sf:ALIAS`.
-  /// - Throws: ``HostError`` `.noSuchOrg` when there is no sf CLI, `.invalidConfiguration` for a wrong file.
+  /// - Throws: ``HostError`` `.noSuchOrg` if the sf CLI is not installed, `.invalidConfiguration` for an invalid file.
   func chosen(_ org: String) throws -> Found? {
     if org.hasPrefix(SalesforceCLI.prefix) { return try CredentialsSource.ofCLI(String(org.dropFirst(3))) }
     let address = CredentialsSource.address(org)
@@ -39,7 +39,7 @@ struct CredentialsSource {
     return try address.flatMap { try environment($0) }
   }
 
-  /// What the environment holds for the sf CLI; nil when it is for none of these addresses.
+  /// Returns the token that the environment holds for the sf CLI; nil if it is for none of these addresses.
   func last(_ addresses: [String]) throws -> Found? {
     guard let variables = SalesforceVariables.current else { return nil }
     for address in addresses {
@@ -48,8 +48,9 @@ struct CredentialsSource {
     return nil
   }
 
-  /// - Parameter scan: What the home knows.
-  func nothingToSignInWith(_ org: String, _ scan: OrgScan) -> HostError {
+  /// Returns the error for an org without any credentials.
+  /// - Parameter scan: The orgs of the home.
+  func missingCredentialsError(_ org: String, _ scan: OrgScan) -> HostError {
     guard CredentialsSource.address(org) != nil else { return scan.noSuchOrg(org) }
     return HostError(
       .noSuchOrg,
@@ -60,10 +61,10 @@ struct CredentialsSource {
       """)
   }
 
-  /// An org that was named by its address.
+  /// Returns the org if it is an address; nil if it is a name.
   static func address(_ org: String) -> String? { org.hasPrefix("http://") || org.hasPrefix("https://") ? org : nil }
 
-  /// The org that the environment's own sign-in is for; nil when it names none.
+  /// Returns the org that the environment's credentials are for; nil if they do not name one.
   static func environmentOrg() throws -> String? {
     let fields = SignInKeys.environment()
     if let url = fields["loginUrl"]?.stringValue ?? fields["instanceUrl"]?.stringValue { return url }
@@ -97,9 +98,9 @@ struct CredentialsSource {
 
   /// Reads a credentials file.
   /// - Parameters:
-  ///   - defaultURL: The login host where the file names none.
-  ///   - defaultUser: Who signs in where the file neither says it nor holds what only one user has.
-  ///   - allowsCommands: Whether it may name programs that print secrets.
+  ///   - defaultURL: The login host if the file has none.
+  ///   - defaultUser: The user name if the file has none and does not contain a secret that belongs to a single user.
+  ///   - allowsCommands: True if the file may name programs that print secrets.
   static func read(
     _ path: String, defaultURL: String?, defaultUser: String? = nil, allowsCommands: Bool = true
   ) throws -> Found {
@@ -125,7 +126,7 @@ struct CredentialsSource {
   }
 
   private static func values(_ file: JSONFile, _ allowsCommands: Bool) throws(JSONFile.Problem) -> JSONObject {
-    guard let values = file.value.objectValue else { throw file.problem("must hold an object") }
+    guard let values = file.value.objectValue else { throw file.problem("must contain an object") }
     if let unknown = KnownKeys(SignInKeys.all).unknown(in: values) { throw file.problem(key: unknown.key, unknown.complaint) }
     for (key, value) in values {
       if key.hasSuffix("Command") {

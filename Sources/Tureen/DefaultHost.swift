@@ -3,9 +3,9 @@ import LuaBridge
 import RestClient
 import Synchronization
 
-/// The host of a Lua state that loaded the library with `require "tureen"`: settings come from `tureen.configure` and the
-/// environment. Called by `luaopen_tureen`, once for each state.
-/// - Returns: 1, or 0 when the process has no descriptor left; then `table` is not filled.
+/// Creates the host of a Lua state that loads the library with `require "tureen"`. Its settings come from `tureen.configure` and
+/// the environment. `luaopen_tureen` calls it once per state.
+/// - Returns: 1, or 0 if the process has no file descriptors left; `table` is not filled then.
 @_cdecl("tureen_default_host")
 public func tureenDefaultHost(_ table: UnsafeMutablePointer<tureen_host>) -> Int32 {
   LogSetup.standardError()

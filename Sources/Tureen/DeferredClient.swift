@@ -2,7 +2,7 @@ import Dispatch
 import RestClient
 import Salesforce
 
-/// A client that is made with its first request: a script that only works on its stores needs no org, and starts none.
+/// A client that is created with its first request, so that scripts which only use stores need no org.
 actor DeferredClient: RestClient {
   nonisolated let apiVersion: String
   private let make: @Sendable () throws -> any RestClient
@@ -10,7 +10,8 @@ actor DeferredClient: RestClient {
   private var making: Task<any RestClient, any Error>?
   private var isShutDown = false
 
-  /// - Parameter make: Runs on a thread of its own; may block. What it throws fails the request; the next one tries again.
+  /// - Parameter make: Runs on its own thread and may block. If it throws, the request fails with the error, and the next
+  ///   request calls it again.
   init(apiVersion: String, make: @escaping @Sendable () throws -> any RestClient) {
     self.apiVersion = apiVersion
     self.make = make
@@ -18,11 +19,11 @@ actor DeferredClient: RestClient {
 
   func send(_ request: RestRequest) async throws -> RestResponse { try await ready().send(request) }
 
-  /// The client that holds the session; made when there is none yet.
-  /// - Throws: what making it threw.
+  /// Returns the client that holds the session, and creates it if needed.
+  /// - Throws: The error of its creation.
   func account() async throws -> SalesforceClient {
     guard let client = try await ready() as? SalesforceClient else {
-      throw RestError(code: .notAuthenticated, message: "the client has no session of its own", outcome: .notSent)
+      throw RestError(code: .notAuthenticated, message: "the client has no session", outcome: .notSent)
     }
     return client
   }

@@ -4,14 +4,14 @@ import Logging
 import LuaBridge
 import RestClient
 
-/// The host of a program that uses the C API. Called by `tureen_open`.
+/// Creates the host of a program that uses the C API. Called by `tureen_open`.
 ///
 /// - Parameters:
-///   - options: JSON text of an object: the settings of `tureen.configure`.
-///   - length: Of the text, in bytes.
-///   - table: Gets the functions of the host.
-///   - refusal: Gets the error object when 0 is returned.
-/// - Returns: 1, or 0; then `table` is not filled.
+///   - options: The JSON text of an object with the settings of `tureen.configure`.
+///   - length: The length of the text in bytes.
+///   - table: Receives the functions of the host.
+///   - refusal: Receives the error object if the function returns 0.
+/// - Returns: 1, or 0 on failure; `table` is not filled then.
 @_cdecl("tureen_embedded_host")
 public func tureenEmbeddedHost(
   _ options: UnsafePointer<CChar>, _ length: Int, _ table: UnsafeMutablePointer<tureen_host>,
@@ -28,16 +28,23 @@ public func tureenEmbeddedHost(
   }
 }
 
-private func embeddedBridge(_ options: [UInt8]) throws -> Bridge {
+/// Parses the options of a function of the C API.
+/// - Throws: ``HostError`` `.invalidConfiguration`.
+func embeddedOptions(_ text: some Collection<UInt8>) throws -> JSONObject {
   let value: JSONValue
   do {
-    value = try JSONValue(parsing: options)
+    value = try JSONValue(parsing: Array(text))
   } catch {
     throw HostError(.invalidConfiguration, "options: not JSON: \(error.message) at offset \(error.offset)")
   }
   guard let object = value.objectValue else {
     throw HostError(.invalidConfiguration, "options: must be an object, not \(value.kindName)")
   }
+  return object
+}
+
+private func embeddedBridge(_ options: [UInt8]) throws -> Bridge {
+  let object = try embeddedOptions(options)
   var settings = HostSettings()
   try settings.take(object, allowsProgram: true) { HostError(.invalidConfiguration, "options: '\($0)' \($1)") }
   let host = Host(settings: settings)
@@ -45,7 +52,7 @@ private func embeddedBridge(_ options: [UInt8]) throws -> Bridge {
   return try Bridge(host: host)
 }
 
-/// A call of the C API: as the table's `call`, but the store is found in the arguments.
+/// Starts a call of the C API. Like the table's `call`, but takes the store from the arguments.
 @_cdecl("tureen_embedded_call")
 public func tureenEmbeddedCall(
   _ context: UnsafeMutableRawPointer, _ request: UnsafePointer<tureen_request>, _ store: UnsafeMutablePointer<tureen_bytes>,
@@ -64,7 +71,7 @@ public func tureenEmbeddedCall(
   }
 }
 
-/// How the program stands, as `tureen_report` says it: 0 offline, 1 online, 2 it rests, 3 it goes on. Never blocks.
+/// Takes a report of `tureen_report`: 0 offline, 1 online, 2 pause, 3 resume. Never blocks.
 @_cdecl("tureen_embedded_report")
 public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: Int32) {
   guard let host = Bridge.of(context).host as? Host else { return }
@@ -75,8 +82,8 @@ public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: In
   }
 }
 
-/// What the program gives after `sessionNeeded`. Never blocks.
-/// - Returns: 0; -1 when the text is not a session and not a refusal; -4 when nothing waits for one.
+/// Takes the program's answer to `sessionNeeded`. Never blocks.
+/// - Returns: 0; -1 if the text is neither a session nor a refusal; -4 if no request is waiting for a session.
 @_cdecl("tureen_embedded_give_session")
 public func tureenEmbeddedGiveSession(
   _ context: UnsafeMutableRawPointer, _ json: UnsafePointer<CChar>, _ length: Int
@@ -90,8 +97,8 @@ public func tureenEmbeddedGiveSession(
   }
 }
 
-/// Makes what listeners of `uncaughtError` get for a call without a callback that has failed, and logs it. As with a script's,
-/// the error names the call.
+/// Logs the error of a failed call without a callback, and builds the detail of its `uncaughtError` event. The error names the
+/// call, as it does for a script's calls.
 @_cdecl("tureen_embedded_uncaught")
 public func tureenEmbeddedUncaught(
   _ service: UnsafePointer<CChar>, _ action: UnsafePointer<CChar>, _ error: UnsafePointer<CChar>, _ length: Int,
@@ -112,8 +119,8 @@ private func refuse(_ error: BridgeError, _ refusal: UnsafeMutablePointer<tureen
 }
 
 extension BridgeError {
-  /// An error of opening a host, as the C API gives it.
-  fileprivate init(embedding error: any Error) {
+  /// Converts an error of opening a host to the form that the C API returns.
+  init(embedding error: any Error) {
     switch error {
     case let error as BridgeError: self = error
     case let error as any BridgeErrorConvertible: self = error.bridgeError

@@ -5,14 +5,14 @@ import RestClient
 import Salesforce
 import Support
 
-/// Keeps a session in `session.json` of a user's folder, mode 0600, for all processes of a home. `session.lock` beside it is held
-/// while one of them renews it.
+/// Stores a session in `session.json` in the user's folder, with mode 0600, for all processes with the same home. A process
+/// that renews the session holds `session.lock` in the same folder.
 public struct FileSessionStore: SessionStore {
   private let folder: String
   private let patienceMs: Int64
   private let logger: Logger
 
-  /// What the tasks inside of ``withLock(_:)`` write through, by path.
+  /// The locked files of the current task, by path. Set inside ``withLock(_:)``.
   @TaskLocal private static var held: [String: TokenFile] = [:]
 
   public init(folder: String) { self.init(folder: folder, patienceMs: Tuning.sessionLockPatienceMs) }
@@ -25,13 +25,13 @@ public struct FileSessionStore: SessionStore {
 
   private var path: String { folder + "/session.json" }
 
-  public func load() async throws -> KeptSession? {
+  public func load() async throws -> StoredSession? {
     try await Blocking.offPool { [path, logger] in
-      try TokenFile.readJSON(path, logger: logger).flatMap { KeptSession(json: $0) }
+      try TokenFile.readJSON(path, logger: logger).flatMap { StoredSession(json: $0) }
     }
   }
 
-  public func save(_ kept: KeptSession) async throws {
+  public func save(_ kept: StoredSession) async throws {
     try await withFile { file in try file.write(kept.json) }
   }
 

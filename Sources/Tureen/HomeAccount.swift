@@ -4,9 +4,9 @@ import Salesforce
 import SmartStore
 import Support
 
-/// A user with a session who could be the current one.
+/// A user in the home who has a session and could become the current one.
 struct HomeAccount: Sendable {
-  /// The org, with the user who is meant.
+  /// The org, with the folder of this user.
   let org: Org
   let session: Session
 
@@ -16,7 +16,7 @@ struct HomeAccount: Sendable {
 }
 
 extension HostParts {
-  /// Where the session of a user is kept.
+  /// Returns the store of a user's session.
   func sessionStore(org: String, user: String) -> any SessionStore {
     Org.sessionStore(settings, org: org, user: user, in: userFolder(org, user))
   }
@@ -24,11 +24,11 @@ extension HostParts {
   func orgFolder(_ org: String) -> String { "\(home)/orgs/\(org)" }
   func userFolder(_ org: String, _ user: String) -> String { "\(orgFolder(org))/\(user)" }
 
-  /// The accounts that have a session, by org and user. What cannot be read is left out, and logged.
+  /// Returns the accounts that have a session, sorted by org and user. Unreadable ones are skipped and logged.
   func accounts() async throws -> [HomeAccount] {
     let scan = try await Blocking.offPool { try OrgDirectory(home: home).scan() }
     for problem in scan.problems { logger.warning("the org \(problem.folder) is left out: \(problem.error)") }
-    let choice = OrgChoice(settings: settings, home: home)
+    let choice = OrgResolver(settings: settings, home: home)
     var found: [HomeAccount] = []
     for entry in scan.entries {
       for user in entry.users {
@@ -43,7 +43,7 @@ extension HostParts {
     return found
   }
 
-  /// Keeps what an org has said, so that it is not asked again. Blocks.
+  /// Records whether an org is a sandbox, so that it is not asked again. Blocks.
   func note(isSandbox: Bool, org folder: String) {
     do {
       try OrgDirectory(home: home).noteSandbox(isSandbox, org: folder)
@@ -52,7 +52,7 @@ extension HostParts {
     }
   }
 
-  /// Ends the session of an account that is not current: in the home, and, if it can be reached, at the login host.
+  /// Ends the session of an account that is not the current one: in the home, and at the login host if that is reachable.
   func signOut(_ account: HomeAccount) async throws {
     let org = account.org
     let client = SalesforceClient(

@@ -2,11 +2,11 @@ import RestClient
 import RestCollections
 import Support
 
-/// The response caches of a home's connections, for people who look at them.
+/// Lists and clears the response caches of a home's connections.
 public struct HomeCaches: Sendable {
   public struct Entry: Sendable, Equatable {
     public let connection: String
-    /// Without the values of secret parameters.
+    /// The URL without the values of secret parameters.
     public let url: String
     public let status: Int
     public let bytes: Int
@@ -19,13 +19,13 @@ public struct HomeCaches: Sendable {
 
   public init(home: String) { self.home = home }
 
-  /// Names of connections with a cache, in lower case, in order.
+  /// Returns the names of the connections that have a cache, in lower case and sorted.
   public func connections() throws -> [String] {
     try FileSystem.entries(of: home + "/cache").filter { $0.hasSuffix(".sqlite") }.map { String($0.dropLast(7)) }.sorted()
   }
 
-  /// What is stored, the most recently used first.
-  /// - Parameter connection: Nil for all.
+  /// Returns the stored responses, the most recently used first.
+  /// - Parameter connection: A connection; nil for all.
   public func entries(of connection: String?) throws -> [Entry] {
     try chosen(connection).flatMap { name in
       try cache(name).entries().map { entry in
@@ -36,8 +36,8 @@ public struct HomeCaches: Sendable {
     }
   }
 
-  /// Removes everything that is stored, the files that syncs fetched beside their rows as well. Programs that run meanwhile go
-  /// on with an empty cache; syncs fetch the files again.
+  /// Removes all stored responses and the files that syncs downloaded for their rows. Running programs continue with an empty
+  /// cache; syncs download the files again.
   public func clear(_ connection: String?) throws -> (answers: Int, files: Int) {
     let assets = AssetFolder(home: home), withFiles = try assets.connections()
     let hasFiles = connection.map { withFiles.contains($0.lowercased()) } ?? true
@@ -65,7 +65,7 @@ public struct HomeCaches: Sendable {
   }
 
   private func cache(_ name: String) -> ResponseCache {
-    // Nothing is stored here: the limits play no part.
+    // The limits have no effect, because nothing is stored here.
     ResponseCache(path: ResponseCache.path(home: home, connection: name), limits: .init())
   }
 }

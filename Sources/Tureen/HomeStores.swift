@@ -1,40 +1,40 @@
 import SmartStore
 import Support
 
-/// All stores under a home, of all users.
+/// The stores of all users of a home.
 public struct HomeStores: Sendable {
   public let home: String
 
   public init(home: String) { self.home = home }
 
-  /// What became of one store.
+  /// The result for one store.
   public enum Outcome: Sendable {
     case changed
-    /// It was so already.
+    /// The store already had the requested key.
     case nothingToDo
     case failed(StoreError)
   }
 
-  /// The store files of every org and user, and the global ones, sorted.
+  /// Returns the store files of all orgs and users, and the global ones, sorted.
   public func files() throws -> [String] {
     var folders = ["\(home)/global/stores"]
     for org in try FileSystem.entries(of: "\(home)/orgs") {
       for user in try FileSystem.entries(of: "\(home)/orgs/\(org)") { folders.append("\(home)/orgs/\(org)/\(user)/stores") }
     }
     return try folders.flatMap { folder in
-      // With a dot begin those that are being removed.
+      // Stores that are being removed start with a dot.
       let stores = try FileSystem.entries(of: folder).filter { !$0.hasPrefix(".") }
       return stores.map { "\(folder)/\($0)/store.sqlite" }.filter { FileSystem.exists($0) }
     }.sorted()
   }
 
-  /// Encrypts, decrypts, or changes the key of every store: one after the other, each wholly or not at all. Blocks.
+  /// Encrypts, decrypts, or changes the key of every store, one after the other, each atomically. Blocks.
   ///
-  /// When some failed, or the process ended in between, the same call goes on with what is left.
+  /// If some stores fail or the process ends in between, repeat the call to process the remaining stores.
   /// - Parameters:
-  ///   - from: The key that encrypted stores have now. Plain ones need none.
-  ///   - to: The key they are all to have, nil for plain files.
-  ///   - report: Hears of each store when it is done.
+  ///   - from: The current key of encrypted stores. Plain stores need none.
+  ///   - to: The new key of all stores; nil for plain files.
+  ///   - report: Called with the result for each store.
   /// - Throws: ``SmartStore/StoreError`` `.encryptionUnavailable`.
   public func changeKey(
     from: StoreKey?, to: StoreKey?, report: (_ file: String, _ outcome: Outcome) -> Void

@@ -3,13 +3,15 @@ import LuaBridge
 import RestClient
 import Salesforce
 
-/// The actions of `com.salesforce.oauth` and `com.salesforce.sfaccountmanager`, on the accounts of the home.
+/// Implements the actions of `com.salesforce.oauth` and `com.salesforce.sfaccountmanager` on the accounts of the home.
 extension Host {
   public func oauth(
     _ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
     let user = try core().user, agent = userAgent
-    if action == .logoutCurrentUser { try refuseWhenRestricted("oauth.logoutCurrentUser") }
+    if action == .logoutCurrentUser {
+      try capabilities().require("com.salesforce.oauth", for: "oauth.logoutCurrentUser")
+    }
     Host.answer(call, as: user, onUpdate) {
       switch action {
       case .getAppHomeUrl: return ""
@@ -36,7 +38,9 @@ extension Host {
       return onUpdate(.finished(JSONValue.string("OK").serialized()))
     }
     let core = try core(), user = core.user
-    if action == .logout { try refuseWhenRestricted("sfaccountmanager.logout") }
+    if action == .logout {
+      try capabilities().require("com.salesforce.sfaccountmanager", for: "sfaccountmanager.logout")
+    }
     let userId = call.value("userId")?.stringValue, orgId = call.value("orgId")?.stringValue
     Host.answer(call, as: user, onUpdate) {
       let account = try await Account.current(user)
@@ -53,15 +57,7 @@ extension Host {
     }
   }
 
-  /// - Throws: `restricted` when the script is kept from what would outlast it.
-  func refuseWhenRestricted(_ what: String) throws {
-    guard isRestricted else { return }
-    throw BridgeError(
-      domain: "bridge", code: BridgeError.Code.restricted.rawValue,
-      message: "\(what) is not available to a restricted script (--restricted)")
-  }
-
-  /// Answers a call once with what `body` gives, from a task of its own, before another user becomes the current one.
+  /// Answers a call with the result of `body`, which runs in its own task. A switch of users waits for it.
   static func answer(
     _ call: ActionCall, as user: ActiveUser, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void,
     with body: @escaping @Sendable () async throws -> JSONValue
@@ -73,7 +69,7 @@ extension Host {
     }
   }
 
-  /// The same for a call that does not run as the current user.
+  /// Answers a call with the result of `body`, which runs in its own task and does not depend on the current user.
   static func answer(
     _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void,
     with body: @escaping @Sendable () async throws -> JSONValue

@@ -1,9 +1,10 @@
 import JSON
 import LuaBridge
 
-/// The actions of `tureen.asset`: what syncs of collections fetched beside their rows.
+/// Implements the actions of `tureen.asset`: the files that syncs of collections downloaded for their rows.
 extension Host {
   public func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] {
+    try capabilities().require("tureen.asset", for: "asset.\(action.rawValue)")
     switch action {
     case .path:
       let connection = call.value("connection")?.stringValue, core = try core()

@@ -3,10 +3,12 @@ import LuaBridge
 import SmartStore
 import Support
 
-/// The actions of `tureen.keyvalue` on real stores.
+/// Implements the actions of `tureen.keyvalue`.
 extension Host {
   public func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] {
-    let store = try core().store(call.store)
+    let core = try core()
+    try core.parts.capabilities.require("tureen.keyvalue", for: call.store)
+    let store = try core.store(call.store)
     if action == .stores { return Host.list(try store.keyValueStoreNames()) }
     let values = try store.keyValueStore(named: call.string("name"))
     switch action {
@@ -28,13 +30,13 @@ extension Host {
     JSONValue.array(texts.map { .string($0) }).serialized()
   }
 
-  /// `{value}` for text, `{value, isBase64: true}` for other bytes, null for none.
+  /// Serializes a value: `{value}` for text, `{value, isBase64: true}` for other bytes, null for nil.
   private static func payload(_ value: [UInt8]?) -> [UInt8] {
     guard let value else { return JSONValue.null.serialized() }
     if let text = String(validating: value, as: UTF8.self) {
       return JSONValue.object(["value": .string(text)]).serialized()
     }
-    // The digits need no escapes.
+    // Base64 needs no JSON escapes.
     return Array(#"{"isBase64":true,"value":""#.utf8) + Base64.encode(value) + Array("\"}".utf8)
   }
 

@@ -4,15 +4,17 @@ import MobileSync
 import Salesforce
 import Synchronization
 
-/// The actions of `com.salesforce.mobilesync` on real syncs.
+/// Implements the actions of `com.salesforce.mobilesync`.
 extension Host {
   public func mobileSync(
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws -> [UInt8]? {
+    let core = try core()
+    try core.parts.capabilities.require("com.salesforce.mobilesync", for: call.store)
     if action == .setupSyncsFromDefaultConfig {
-      return JSONValue.array(try core().user.setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
+      return JSONValue.array(try core.user.setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     }
-    let manager = try core().manager(call.store)
+    let manager = try core.manager(call.store)
     switch action {
     case .syncDown, .syncUp, .reSync, .refresh, .more:
       let state = try start(
@@ -53,7 +55,7 @@ extension Host {
     return "OK"
   }
 
-  /// A name when there is one, else an id; the bridge has checked that one of the two is there.
+  /// Returns the sync's name if it is given, else its id. The bridge has checked that one of them is present.
   private func reference(_ call: ActionCall) throws -> SyncReference {
     if let name = call.value("syncName")?.stringValue { return .name(name) }
     return .id(try call.integer("syncId"))
@@ -64,7 +66,7 @@ extension Host {
   private func conflicts(_ call: ActionCall, _ manager: SyncManager) throws -> JSONValue {
     func has(_ key: String) -> Bool { !(call.value(key)?.isNull ?? true) }
     let soup = call.value("soupName")?.stringValue
-    if has("entryId"), soup == nil { throw SyncError(.invalidArguments, "'entryId' needs 'soupName' beside it") }
+    if has("entryId"), soup == nil { throw SyncError(.invalidArguments, "'entryId' needs 'soupName'") }
     let sync = has("syncId") || has("syncName") ? try reference(call) : nil
     let found: [SyncConflict]
     if let soup, has("entryId") {
@@ -129,7 +131,7 @@ extension Host {
     }
   }
 
-  /// Ends with the final states of the syncs that were started, in the order of their ids.
+  /// Restarts the syncs. The call returns their final states, sorted by id, once they have all ended.
   private func restart(
     _ manager: SyncManager, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
@@ -181,8 +183,8 @@ extension SyncUpdate {
 }
 
 extension SyncManager {
-  /// Tells a script of conflicts, as they stand when it hears of them; one that was resolved meanwhile is left out. Only their
-  /// places are kept until then.
+  /// Sends a `syncConflict` event for each conflict. Its detail is read when the event is delivered, so only the soup and the
+  /// entry id are held until then; a conflict that has been resolved in the meantime sends no event.
   fileprivate func tell(
     _ conflicts: [SyncConflict], of store: StoreReference, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) {
@@ -200,7 +202,7 @@ extension SyncManager {
   }
 }
 
-/// The final states of several syncs.
+/// Collects the final states of several syncs.
 private final class EndedSyncs: Sendable {
   let states = Mutex<[SyncState]>([])
 }

@@ -1,9 +1,10 @@
 import LuaBridge
 import SmartStore
 
-/// What there is, for tools that help people to type.
+/// Names for completion in tools.
 extension Host {
-  /// The names of the soups in all stores that exist, each once, from a to z. Creates no store; what cannot be read is left out.
+  /// Returns the names of the soups in all existing stores, sorted and without duplicates. Does not create stores, and skips
+  /// unreadable ones.
   public func soupNames() -> [String] {
     guard let core = try? core() else { return [] }
     var names: Set<String> = []
@@ -16,7 +17,7 @@ extension Host {
     return names.sorted()
   }
 
-  /// Where this host keeps its data.
+  /// The folder in which this host stores its data.
   public var homeDirectory: String {
     get throws { try core().home }
   }

@@ -3,14 +3,16 @@ import LuaBridge
 import RestClient
 import Support
 
-/// `pgSendRequest` of `com.salesforce.network`, on the org's client or on a named connection.
+/// Implements `pgSendRequest` of `com.salesforce.network`, on the org's client or on a named connection.
 extension Host {
   public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     let request = try NetworkRequest(call)
     guard request.files.isEmpty || !isRestricted else {
       throw BridgeError(
         domain: "bridge", code: BridgeError.Code.restricted.rawValue,
-        message: "argument 'fileParams' is not available to a restricted script (--restricted)")
+        message:
+          "argument 'fileParams' is not available to a restricted script (--restricted), which reaches no files; no option "
+          + "allows it")
     }
     let core = try core(), calls = core.user.calls
     let send = try sender(of: request, core)
@@ -28,7 +30,7 @@ extension Host {
 }
 
 extension Host {
-  /// Sends the request and makes the script's result of its answer.
+  /// Returns a function that sends the request and converts the response to the script's result.
   private func sender(of request: NetworkRequest, _ core: HostCore) throws -> @Sendable () async throws -> [UInt8] {
     guard let name = request.connection else {
       return { [client = core.client] in
@@ -47,7 +49,7 @@ extension Host {
   }
 }
 
-/// What a script asked for with `sendRequest`, checked.
+/// The validated arguments of `sendRequest`.
 struct NetworkRequest: Sendable {
   let method: HTTPMethod
   let path: String
@@ -57,7 +59,7 @@ struct NetworkRequest: Sendable {
   let returnsBinary: Bool
   let requiresAuthentication: Bool
   let expected: ExpectedBody
-  /// A named server; nil is the org.
+  /// The name of a connection; nil for the org.
   let connection: String?
   let cache: CacheMode
   let returnsResponse: Bool
@@ -81,10 +83,10 @@ struct NetworkRequest: Sendable {
     }
   }
 
-  /// Whether the parameters travel behind the path; with the other methods they are the body.
+  /// True if the parameters are sent as the query; with other methods they are the body.
   private var sendsQuery: Bool { [.GET, .DELETE, .HEAD].contains(method) }
 
-  /// Reads the files, so it may block for as long as the disk takes.
+  /// Builds the request. Reads the files, so it may block on disk access.
   func restRequest() throws -> RestRequest {
     var request = RestRequest(method, path, headers: headers, requiresAuthentication: requiresAuthentication)
     if !files.isEmpty {
@@ -101,13 +103,14 @@ struct NetworkRequest: Sendable {
     return request
   }
 
-  /// The success payload: JSON as it came, other text as a string, `{encodedBody, contentType}` for a binary result.
-  /// - Throws: `RestError` `.invalidBody` when the body is not what the script expects.
+  /// Returns the success payload: JSON unchanged, other text as a string, `{encodedBody, contentType}` for a binary result.
+  /// - Throws: `RestError` `.invalidBody` if the body is not what the script expects.
   func payload(of response: RestResponse) throws -> [UInt8] {
     try payload(of: response, [:])
   }
 
-  /// The same of a named server's answer, whose place and age are told with `returnResponse`.
+  /// Returns the success payload for a response of a connection. With `returnResponse` it includes the URL, the cache state and
+  /// the age.
   func payload(of answer: ConnectionResponse) throws -> [UInt8] {
     var details: JSONObject = [
       "url": .string(answer.url), "cache": .string(answer.cache.rawValue), "stale": .bool(answer.isStale),
@@ -121,7 +124,7 @@ struct NetworkRequest: Sendable {
     guard returnsResponse else { return body }
     var head: JSONObject = ["status": .integer(Int64(response.status)), "headers": .object(Self.object(response.headers))]
     for (key, value) in details { head[key] = value }
-    // The body is JSON already, and may be large: it goes in as it is.
+    // The body is already JSON and may be large, so it is appended unchanged.
     var result: [UInt8] = JSONValue.object(head).serialized()
     result.removeLast()
     result += Array(",\"body\":".utf8)
@@ -130,7 +133,7 @@ struct NetworkRequest: Sendable {
     return result
   }
 
-  /// Names in lower case, lines of one name joined.
+  /// Converts headers to an object with lower-case names. Repeated headers are joined with a comma.
   static func object(_ headers: [(name: String, value: String)]) -> JSONObject {
     headers.reduce(into: JSONObject()) { result, header in
       let name = header.name.lowercased()
@@ -153,7 +156,7 @@ struct NetworkRequest: Sendable {
     return JSONValue.string(response.body.text).serialized()
   }
 
-  /// A failure with all the server said, its headers too.
+  /// Adds the response headers and the time of the next attempt to the details of an error.
   static func described(_ error: any Error) -> any Error {
     guard let error = error as? RestError, !error.headers.isEmpty || error.resumeAt != nil else { return error }
     let known = error.bridgeError
@@ -165,11 +168,11 @@ struct NetworkRequest: Sendable {
   }
 }
 
-/// What a script expects of the body of a good answer.
+/// The body that a script expects in a successful response.
 enum ExpectedBody: String, CaseIterable, Sendable {
   case any, json, nothing, jsonOrNothing
 
-  /// - Throws: `RestError` `.invalidBody`: a portal's page or an empty body in place of an answer.
+  /// - Throws: `RestError` `.invalidBody`, for example for a captive portal's page or an empty body.
   func check(_ response: RestResponse) throws(RestError) {
     let isNothing = response.status == 204 && response.body.count == 0
     switch self {
@@ -224,7 +227,7 @@ extension NetworkRequest {
     return mode
   }
 
-  /// An object, or the JSON text of one.
+  /// Reads `queryParams`: an object, or the JSON text of one.
   private static func parameters(_ call: ActionCall) throws -> JSONObject {
     switch call.value("queryParams") {
     case nil: return [:]
@@ -245,16 +248,16 @@ extension NetworkRequest {
       guard !value.isNull else { return nil }
       let text = value.stringValue ?? value.text
       guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
-        throw wrong("'headerParams' has '\(name.prefix(200))', which names no header")
+        throw wrong("'headerParams' has '\(name.prefix(200))', which is not a valid header name")
       }
       guard text.utf8.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
-        throw wrong("'headerParams.\(name.prefix(200))' holds a line break or another control character")
+        throw wrong("'headerParams.\(name.prefix(200))' contains a line break or another control character")
       }
       return (name, text)
     }
   }
 
-  /// RFC 9110, section 5.6.2.
+  /// Returns true for the bytes of a token (RFC 9110, section 5.6.2).
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     byte.isASCIILetter || byte.isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }

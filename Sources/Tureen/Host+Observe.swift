@@ -3,10 +3,12 @@ import LuaBridge
 import SmartStore
 import Synchronization
 
-/// Scripts' observers of soups: `pgObserve` and `pgCloseObserver`.
+/// Implements `pgObserve` and `pgCloseObserver`.
 extension Host {
   public func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    let core = try core(), store = try core.store(call.store), id = try call.integer("observerId")
+    let core = try core()
+    try core.parts.capabilities.require("com.salesforce.smartstore", for: call.store)
+    let store = try core.store(call.store), id = try call.integer("observerId")
     try core.observers.add(id) { observers in
       let onNews: ChangeObserver.News = { take in onUpdate(.changes { Observers.payload(take()) }) }
       let onEnd: @Sendable () -> Void = { [name = store.name] in
@@ -25,16 +27,16 @@ extension Host {
   }
 }
 
-/// The observers of one script, by the ids it gave them.
+/// The observers of one script, by the ids that the script chose.
 final class Observers: Sendable {
   struct Entry: Sendable {
     let observer: ChangeObserver
-    /// Whether its store belongs to no user.
+    /// True if the store is global and stays open when the user changes.
     let isGlobal: Bool
-    /// Answers the script's call.
+    /// Sends results to the script's call.
     let onUpdate: @Sendable (CallUpdate) -> Void
 
-    /// Ends it with a last word to the script.
+    /// Cancels the observer and finishes the script's call with a value.
     fileprivate func end(_ word: JSONValue) {
       observer.cancel()
       onUpdate(.finished(word.serialized()))
@@ -56,12 +58,12 @@ final class Observers: Sendable {
     JSONValue.array(changes.map { .object($0.json) }).serialized()
   }
 
-  /// Ends an observer; nothing happens when there is none.
+  /// Closes an observer. Does nothing if there is no such observer.
   func close(_ id: Int64) {
     forget(id)?.end(.null)
   }
 
-  /// Ends those of the stores of a user whom another one follows: they are told what was committed last, then why they end.
+  /// Closes the observers of user stores before a switch of users. They get the last committed changes, and then the reason.
   func closeThoseOfUser() {
     let ended = entries.withLock { entries in
       let ended = entries.filter { !$0.value.isGlobal }

@@ -4,11 +4,11 @@ import Parse
 import RestClient
 import SmartStore
 
-/// The actions of `tureen.parse`, on a named connection.
+/// Implements the actions of `tureen.parse` on a named connection.
 extension Host {
-  /// A Parse server for programs.
-  /// - Parameter connection: A name of `connections.json`, of the kind `parse`.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for an unknown name, or another kind.
+  /// Returns a client of a Parse server.
+  /// - Parameter connection: The name of a connection of the kind `parse` in `connections.json`.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for an unknown name or a connection of another kind.
   public func parse(_ connection: String) throws -> ParseClient {
     let core = try core()
     do {
@@ -21,11 +21,13 @@ extension Host {
   }
 
   public func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    if action == .findInSoup { return onUpdate(.finished(try findInSoup(call))) }
-    if isRestricted, [.signUp, .logIn, .logOut].contains(action) {
-      throw BridgeError(
-        domain: "bridge", code: BridgeError.Code.restricted.rawValue,
-        message: "\(action.rawValue) is not available to a restricted script (--restricted)")
+    let capabilities = try capabilities()
+    if action == .findInSoup {
+      try capabilities.require("tureen.parse", for: call.store)
+      return onUpdate(.finished(try findInSoup(call)))
+    }
+    if [.signUp, .logIn, .logOut].contains(action) {
+      try capabilities.require("tureen.parse", for: "parse.\(action.rawValue)")
     }
     let client = try parse(try call.string("connection"))
     let calls = try core().user.calls
@@ -43,7 +45,7 @@ extension Host {
 
   private func findInSoup(_ call: ActionCall) throws -> [UInt8] {
     do {
-      var places: [String: SoupQuery.Place] = [:]
+      var places: [String: SoupQuery.ClassSoups] = [:]
       for (className, place) in call.value("places")?.objectValue ?? [:] {
         guard let soup = place["soup"]?.stringValue else {
           throw NetworkRequest.wrong("'places.\(className)' must be an object with 'soup'")
@@ -52,7 +54,7 @@ extension Host {
           let names = (place[key]?.objectValue ?? [:]).compactMap { field, name in name.stringValue.map { (field, $0) } }
           return Dictionary(names) { first, _ in first }
         }
-        places[className] = SoupQuery.Place(soup: soup, links: names("links"), ids: names("ids"))
+        places[className] = SoupQuery.ClassSoups(soup: soup, links: names("links"), ids: names("ids"))
       }
       let found = try SoupQuery(try ParseCall.query(call), in: places).found(in: try core().store(call.store))
       return ParseCall.json(found).serialized()
@@ -62,7 +64,7 @@ extension Host {
   }
 }
 
-/// One call of a script.
+/// Runs one call of a script.
 private struct ParseCall {
   let client: ParseClient
   let call: ActionCall
@@ -124,7 +126,7 @@ private struct ParseCall {
         throw NetworkRequest.wrong("'objects[\(i + 1)]' must have 'className' and 'objectId', both strings")
       }
       var object = ParseObject(className, objectId: id, changes: value["changes"]?.objectValue ?? [:])
-      object.know(value["known"]?.objectValue ?? [:])
+      object.setExpected(value["known"]?.objectValue ?? [:])
       return object
     }
     return await client.save(objects, clientKeyField: call.value("clientKeyField")?.stringValue).map { result in
@@ -150,7 +152,7 @@ private struct ParseCall {
     return ["domain": .string(known.domain), "code": .string(known.code), "retryable": .bool(known.isRetryable)]
   }
 
-  /// With the server's own code.
+  /// Adds the Parse error code to the details of an error.
   static func described(_ error: any Error) -> any Error {
     if let problem = error as? ParseProblem {
       return BridgeError(domain: "parse", code: "invalidRequest", message: problem.description)

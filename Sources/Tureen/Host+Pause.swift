@@ -1,42 +1,43 @@
 import LuaBridge
 
-/// What a program around a host tells it of: that it goes into the background, that the network went.
+/// Notifications from the embedding program: it goes into the background, or the network changes.
 extension Host {
-  /// Says that the program is about to rest: listeners of `pause` run, then, when asked to, the syncs end.
+  /// Notifies the host that the program is about to be suspended: runs the listeners of `pause` and then optionally stops the
+  /// syncs.
   ///
-  /// Syncs that are ended keep what they have and are STOPPED at their next page or batch; new ones are refused until
-  /// ``resume()``. Those that are left alone go on, and a process that is suspended meanwhile loses nothing: what a sync has not
-  /// stored is fetched again. Any thread that may wait.
+  /// Stopped syncs keep the stored records and become STOPPED at their next page or batch; new ones are refused until
+  /// ``resume()``. If the syncs are not stopped, suspending the process is still safe: pages that are not stored yet are fetched
+  /// again. Call it on any thread that may block.
   ///
   /// - Parameters:
-  ///   - stoppingSyncs: Ends the syncs.
-  ///   - timeoutMs: How long listeners are waited for: a script that does not poll hears of it later.
-  /// - Returns: True when the listeners have run, or there are none.
+  ///   - stoppingSyncs: True to stop the syncs.
+  ///   - timeoutMs: The longest wait for the listeners. A script that does not poll in this time gets the event later.
+  /// - Returns: True if the listeners have run or there are none.
   @discardableResult
   public func pause(stoppingSyncs: Bool = false, timeoutMs: Int = 1000) -> Bool {
     var wasHeard = true
     if let script = attachedScript {
-      wasHeard = Blocking.run(timeoutMs: timeoutMs) { _ = try? await script.tellAndWait("pause") }
+      wasHeard = Blocking.run(timeoutMs: timeoutMs) { _ = try? await script.deliverAndWait("pause") }
     }
     if stoppingSyncs { runningCore?.user.pauseSyncs() }
     return wasHeard
   }
 
-  /// ``pause(stoppingSyncs:timeoutMs:)`` with the syncs, for programs whose listeners hear of it when they next poll.
+  /// Pauses the syncs without waiting for listeners, which get the event at the next poll.
   func pauseLater() {
-    attachedScript?.tell("pause", about: "life")
+    attachedScript?.deliver("pause", subject: "life")
     runningCore?.user.pauseSyncs()
   }
 
-  /// Says that the program goes on: syncs are accepted, those that ``pause(stoppingSyncs:timeoutMs:)`` ended run again from where
-  /// they were, with `sync` events, and listeners of `resume` run. Without a pause nothing happens.
+  /// Notifies the host that the program continues: syncs are accepted again, those that ``pause(stoppingSyncs:timeoutMs:)``
+  /// stopped continue and send `sync` events, and the listeners of `resume` run.
   public func resume() {
     runningCore?.user.resumeSyncs()
-    attachedScript?.tell("resume", about: "life")
+    attachedScript?.deliver("resume", subject: "life")
   }
 
-  /// Says whether there is a network, when the program knows: listeners of `offline` or `online` hear it when it is a change.
-  /// Requests are tried either way.
+  /// Reports whether there is a network connection. A change runs the listeners of `offline` or `online`. Requests are sent in
+  /// either state.
   public func report(isOnline: Bool) {
     events.report(isOnline: isOnline)
     runningCore?.connections.report(isOnline: isOnline)

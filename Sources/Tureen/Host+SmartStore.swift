@@ -2,10 +2,14 @@ import JSON
 import LuaBridge
 import SmartStore
 
-/// The actions of `com.salesforce.smartstore` on real stores.
+/// Implements the actions of `com.salesforce.smartstore`.
 extension Host {
   public func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
-    let core = try core()
+    let core = try core(), capabilities = core.parts.capabilities
+    try capabilities.require("com.salesforce.smartstore", for: call.store)
+    if [.getAllGlobalStores, .removeAllGlobalStores].contains(action) {
+      try capabilities.require("com.salesforce.smartstore", for: "smartstore.\(action)")
+    }
     switch action {
     case .getAllStores: return try storeList(core, isGlobal: false)
     case .getAllGlobalStores: return try storeList(core, isGlobal: true)
@@ -27,7 +31,7 @@ extension Host {
     case .closeObserver:
       core.observers.close(try call.integer("observerId"))
       return Host.ok
-    // The bridge sends this one to `observe`, since it answers more than once.
+    // The bridge routes this action to `observe`, because it returns more than one result.
     case .observe: throw BridgeError(domain: "bridge", code: "internal", message: "an observer was taken for a plain call")
     case .getDatabaseSize: return JSONValue.integer(try core.store(call.store).databaseSize()).serialized()
     }
@@ -120,7 +124,7 @@ extension Host {
     }
   }
 
-  /// Ends the query of a call that the script gives up.
+  /// Returns a cancellation that aborts the query when the script cancels the call or the host closes.
   static func query(of call: ActionCall) -> QueryCancellation {
     let query = QueryCancellation()
     call.cancellation?.onCancel { query.cancel() }

@@ -2,11 +2,11 @@ import JSON
 import LuaBridge
 import RestClient
 
-/// `switchToUser`: another account of the home becomes the current one.
+/// Implements `switchToUser`, which makes another account of the home the current one.
 extension Host {
-  /// Returns when the whole host works for the other user, at once when it is the current one already.
+  /// Switches the host to another user. Returns at once if that user is already the current one.
   ///
-  /// Blocks. The bridge runs it alone, after the calls that it accepted before and before the later ones.
+  /// Blocks. The bridge runs it exclusively: after the calls that were accepted before it, and before later ones.
   /// - Throws: ``HostError`` `.noSuchUser`, `.unsupported`; `restricted`. Nothing has changed then.
   func switchUser(_ call: ActionCall) throws {
     let core = try core(), user = core.user
@@ -18,10 +18,10 @@ extension Host {
     }
     let (current, chosen) = try Blocking.run { try await core.choice(userId, orgId, user) }
     if current?.isUser(userId, orgId) == true { return }
-    try refuseWhenRestricted("sfaccountmanager.switchToUser")
+    try capabilities().require("com.salesforce.sfaccountmanager", for: "sfaccountmanager.switchToUser")
     guard core.parts.visibleAccounts == .home else {
       throw HostError(
-        .unsupported, "this host shows its current account alone; with accounts = \"home\" it may switch to others")
+        .unsupported, "this host shows only its current account; set accounts = \"home\" to allow switching")
     }
     guard let chosen else {
       throw HostError(
@@ -38,11 +38,11 @@ extension Host {
 }
 
 extension HostCore {
-  /// Who is current, nil when no user is signed in, and the account that a script asks for, nil when there is none.
+  /// Returns the current account (nil if no user is signed in) and the requested one (nil if it does not exist).
   fileprivate func choice(
     _ userId: String, _ orgId: String, _ user: ActiveUser
   ) async throws -> (current: Account?, chosen: HomeAccount?) {
-    // Leaving works also when the org cannot be opened.
+    // A switch must be possible even if the current org cannot be opened.
     let current = try? await Account.current(user)
     guard current?.isUser(userId, orgId) != true else { return (current, nil) }
     let accounts = try await others(than: current == nil ? nil : user)

@@ -2,7 +2,7 @@ import JSON
 import LuaBridge
 import RestClient
 
-/// The actions of `tureen.accounts`.
+/// Implements the actions of `tureen.accounts`.
 extension Host {
   public func accounts(
     _ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
@@ -15,7 +15,7 @@ extension Host {
       let user = try core().user
       Host.answer(call, as: user, onUpdate) { .object(try await user.client.account().identity().identity.json) }
     case .getOrgs:
-      try refuseWhenRestricted("accounts.getOrgs")
+      try capabilities().require("tureen.accounts", for: "accounts.getOrgs")
       let core = try core(), parts = core.parts, user = core.user
       Host.answer(call, as: user, onUpdate) {
         let all = try await HomeAccounts(parts.settings, home: parts.home).accounts()

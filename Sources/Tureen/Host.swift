@@ -7,10 +7,10 @@ import RestClient
 import SmartStore
 import Synchronization
 
-/// The native core as one value: stores, syncs and the client of one org, for one script or one embedding tool.
+/// The native core for one script or embedding program: the stores, the syncs and the client of one org.
 ///
-/// Nothing is opened before it is needed: stores open without a network, and the org is reached with the first sync. Any
-/// thread may call it; calls block while they open something.
+/// Resources are opened on demand: stores open without a network, and the first sync or request contacts the org. Usable from
+/// any thread; calls block while they open something.
 public final class Host: BridgeHost {
   private struct State {
     var settings: HostSettings
@@ -23,37 +23,35 @@ public final class Host: BridgeHost {
   private let state: Mutex<State>
   private let targets = ScriptTargets()
   let events: HostEvents
-  /// What programs and scripts add to the services of the model.
+  /// The services that programs and scripts add to those of the Mobile SDK.
   public let plugins: Plugins
   private let program: ProgramSessions
-  /// The sign-in that the script has begun.
+  /// The browser sign-in that the script has started.
   let logins = HostLogins()
-  /// Where the C API's reports of pause and resume wait for one another: going on waits for syncs to end.
+  /// Serializes the C API's reports of pause and resume, because resuming waits for stopped syncs to end.
   let lifeReports = DispatchQueue(label: "tureen.host.life")
 
-  /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
+  /// - Parameter settings: The settings of the command line or the embedding program. `tureen.configure` takes precedence.
   public init(settings: HostSettings = HostSettings()) {
     state = Mutex(State(settings: settings))
     let events = HostEvents(targets)
     self.events = events
     let logger = Logger(label: "tureen.plugin")
-    plugins = Plugins(isRestricted: settings.isRestricted) { logger.warning("\($0)") }
-    for (name, handler) in settings.services {
-      plugins.add(name, isSafe: settings.safeServices.contains(name), handler)
-    }
+    plugins = Plugins(isRestricted: settings.isRestricted, allowed: settings.allowedServices) { logger.warning("\($0)") }
+    for (name, handler) in settings.services { plugins.add(name, handler) }
     program = ProgramSessions { events.sessionNeeded($0) }
     events.userAgent.withLock { $0 = { [weak self] in self?.userAgent ?? "" } }
   }
 
-  /// Reads and checks the configuration files, so that their mistakes come out before a script runs.
+  /// Reads and checks the configuration files, so that their errors are reported before a script runs.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key;
-  ///   ``SmartStore/StoreError`` `.encryptionUnavailable` when a key is set for the stores and this build has no use for it.
+  ///   ``SmartStore/StoreError`` `.encryptionUnavailable` if the stores have a key and this build does not support encryption.
   public func prepare() throws {
     try state.withLock { state in
       if let directory = state.settings.configDirectory {
-        state.folder = try ConfigurationFolder(
-          HostSettings.absolute(directory), isRestricted: state.settings.isRestricted)
+        state.folder = try ConfigurationFolder(directory, state.settings)
       }
+      _ = try Capabilities(state.settings)
       var settings = state.settings
       settings.fill(from: try .environment())
       if let inFolder = state.folder?.settings { settings.fill(from: inFolder) }
@@ -66,11 +64,11 @@ public final class Host: BridgeHost {
           throw HostError(.invalidConfiguration, "\(error)")
         }
       }
-      guard settings.storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
+      try settings.checkStores()
     }
   }
 
-  /// What is running, built with the first call that needs it.
+  /// Returns the running core. The first call creates it.
   func core() throws -> HostCore {
     try state.withLock { state in
       guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
@@ -81,7 +79,7 @@ public final class Host: BridgeHost {
     }
   }
 
-  /// - Parameter userAgent: Asked for each request to the org.
+  /// - Parameter userAgent: Called for each request to the org.
   private static func build(
     _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, _ program: ProgramSessions,
     userAgent: @escaping @Sendable () -> String
@@ -94,15 +92,15 @@ public final class Host: BridgeHost {
     return HostCore(org: org, parts: parts)
   }
 
-  /// Another host with the same settings, which is not in use yet.
-  func likewise() -> Host { Host(settings: state.withLock { $0.settings }) }
+  /// Returns a new, unused host with the same settings.
+  func unusedCopy() -> Host { Host(settings: state.withLock { $0.settings }) }
 
-  /// The settings with everything that fills them, and the home.
+  /// Returns the settings, completed from the environment and the configuration files, and the home.
   private static func settle(_ state: inout State) throws -> (settings: HostSettings, home: String) {
     var settings = state.settings
     settings.fill(from: try .environment())
     if state.folder == nil, let directory = settings.configDirectory {
-      state.folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: settings.isRestricted)
+      state.folder = try ConfigurationFolder(directory, settings)
     }
     if let folder = state.folder { settings.fill(from: folder.settings) }
     let home = try HostSettings.resolvedHome(settings.home)
@@ -110,20 +108,20 @@ public final class Host: BridgeHost {
     return (settings, home)
   }
 
-  /// The same, also before the first use of a store or of an org.
+  /// Returns the completed settings and the home. Also works before the first use of a store or an org.
   func settledSettings() throws -> (settings: HostSettings, home: String) { try state.withLock { try Host.settle(&$0) } }
 
-  /// What is running; nil before the first use and after the end.
+  /// The running core; nil before the first use and after ``shutdown()``.
   var runningCore: HostCore? { state.withLock { $0.core } }
 
-  /// The script that hears of events; nil before it runs.
+  /// The script that receives events; nil before it runs.
   var attachedScript: ScriptCalls? { targets.attached }
 
-  /// Answers the event `sessionNeeded`: `{"accessToken", "instanceUrl", "identityUrl"?}`, or `{"error", "message"}` when the
-  /// program has no session to give. Any thread; never blocks.
+  /// Answers the event `sessionNeeded` with `{"accessToken", "instanceUrl", "identityUrl"?}`, or with `{"error", "message"}` if
+  /// the program has no session. Callable from any thread; never blocks.
   ///
-  /// - Returns: False when nothing waits for a session.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for anything else; the host then goes on waiting.
+  /// - Returns: False if no request is waiting for a session.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for any other JSON; the host then continues to wait.
   @discardableResult
   public func giveSession(_ json: JSONValue) throws -> Bool { program.give(try GivenSession(json)) }
 
@@ -140,7 +138,7 @@ public final class Host: BridgeHost {
       try given.take(options) { HostError(.invalidConfiguration, "configure: '\($0)' \($1)") }
       var folder = state.folder
       if let directory = given.configDirectory {
-        folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: state.settings.isRestricted)
+        folder = try ConfigurationFolder(directory, state.settings)
       }
       given.clock = state.settings.clock
       given.fill(from: state.settings)
@@ -168,19 +166,23 @@ public final class Host: BridgeHost {
     }
   }
 
-  /// Whether restricted scripts may call a service.
-  func isSafe(_ service: String) -> Bool { state.withLock { $0.settings.safeServices.contains(service) } }
+  /// Returns what the script may use.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for an unknown name among the allowed ones.
+  func capabilities() throws -> Capabilities {
+    try runningCore?.parts.capabilities ?? Capabilities(state.withLock { $0.settings })
+  }
 
-  /// Whether scripts are kept from this machine's files.
+  /// True if scripts must not access the files of this machine.
   var isRestricted: Bool { state.withLock { $0.settings.isRestricted } }
 
-  /// What the server reads about this program: name, version, and the features scripts have registered.
+  /// The `User-Agent` header: name, version, and the features that scripts have registered.
   var userAgent: String {
     let features = state.withLock { $0.features.sorted() }
     return "tureen/\(Tureen.version)" + (features.isEmpty ? "" : " ftr_" + features.joined(separator: "."))
   }
 
-  /// Stops the syncs at their next page boundary, then closes stores and connections. Waits for all of it; safe twice.
+  /// Stops the syncs at their next page boundary, then closes the stores and connections. Blocks until all is closed; may be
+  /// called twice.
   public func shutdown() {
     let core = state.withLock { state in
       state.isClosed = true
@@ -192,8 +194,8 @@ public final class Host: BridgeHost {
     core?.close()
   }
 
-  /// Asks every running sync to stop at its next page boundary; their last updates still come. A sign-in that waits for a person
-  /// is given up. Any thread.
+  /// Asks every running sync to stop at its next page boundary; their final updates are still delivered. Abandons a sign-in that
+  /// waits for a person. Callable from any thread.
   public func stopSyncs() {
     runningCore?.user.stopSyncs()
     logins.interrupt()
@@ -202,7 +204,7 @@ public final class Host: BridgeHost {
 
 /// Facts about this build.
 public enum Tureen {
-  public static let version = "0.1.0"
-  /// The version of the plug-in model that is mirrored.
+  public static let version = "0.2.0"
+  /// The version of the Mobile SDK whose plug-ins are mirrored.
   public static let modelVersion = "14.0.0"
 }

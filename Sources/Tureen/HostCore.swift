@@ -5,11 +5,11 @@ import RestClient
 import SmartStore
 import Synchronization
 
-/// A host in use: its parts once the settings are final, and the user it works for.
+/// A running host: its parts, created from the final settings, and the current user.
 final class HostCore: Sendable {
   private struct State {
     var user: ActiveUser
-    /// Users who were current before and whose orgs keep no session, such as the embedded sandbox's.
+    /// Former current users whose sessions are not stored in the home, such as that of the embedded sandbox.
     var departed: [HomeAccount] = []
     var isClosed = false
   }
@@ -18,7 +18,7 @@ final class HostCore: Sendable {
   let observers = Observers()
   private let state: Mutex<State>
 
-  /// Opens nothing.
+  /// Does not open stores or connections.
   init(org: Org, parts: HostParts) {
     self.parts = parts
     state = Mutex(State(user: ActiveUser(org, parts: parts)))
@@ -34,27 +34,27 @@ final class HostCore: Sendable {
 
   // MARK: Accounts
 
-  /// The accounts beside the current one that scripts may see.
-  /// - Parameter user: Who is current; nil when that user is not signed in, and then is one like the others.
+  /// Returns the accounts that scripts may see, except the current one.
+  /// - Parameter user: The current user; nil if that user is not signed in and is to be listed like the others.
   func others(than user: ActiveUser?) async throws -> [HomeAccount] {
     guard parts.visibleAccounts == .home else { return [] }
     let all = try await parts.accounts() + state.withLock { $0.departed }
     return all.filter { account in user.map { !account.isUser($0.org) } ?? true }
   }
 
-  /// Ends the session of an account that is not current.
+  /// Ends the session of an account that is not the current one.
   func signOut(_ account: HomeAccount) async throws {
     state.withLock { $0.departed.removeAll { $0.isUser(account.org) } }
     try await parts.signOut(account)
   }
 
-  /// Puts another user in the place of the one who is current: ends what runs as that one, in the order of the table of
-  /// `switchToUser`, then lets the script know.
+  /// Replaces the current user: ends the old user's work in the order documented for `switchToUser`, and then notifies the
+  /// script.
   ///
-  /// Blocks. The bridge calls it with every lane at rest, so what is accepted meanwhile runs as the new user.
+  /// Blocks. The bridge calls it while every queue is idle, so calls that are accepted meanwhile run as the new user.
   /// - Parameters:
-  ///   - current: The account of the one before; nil when no user was signed in.
-  ///   - limit: Ended by the bridge that closes: then nothing is waited for.
+  ///   - current: The account of the old user; nil if no user was signed in.
+  ///   - limit: Ends the waiting. The bridge expires it when it closes.
   func switchUser(to chosen: HomeAccount, from current: Account?, limit: WaitLimit) throws {
     let old = user
     old.end(limit)
@@ -71,7 +71,7 @@ final class HostCore: Sendable {
     parts.events.userSwitched(["from": current?.name ?? .null, "to": Account(chosen).name])
   }
 
-  /// One order: no new managers, syncs end, connections end, stores close.
+  /// Shuts down in a fixed order: refuses new managers, ends the syncs, ends the connections, closes the stores.
   func close() {
     let user = state.withLock { state in
       state.isClosed = true

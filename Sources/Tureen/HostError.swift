@@ -5,31 +5,31 @@ import RestClient
 import SmartStore
 import Support
 
-/// Why the host could not do its own part: settings, files beside the script, the choice of an org.
+/// An error of the host itself: about settings, files, sign-ins or the choice of an org.
 public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Code: String, CaseIterable, Sendable {
     /// A setting or a configuration file is wrong; the message names the file, the line and the key.
     case invalidConfiguration
-    /// The host is in use already; settings come before that.
+    /// The host is already in use, so its settings can no longer be changed.
     case alreadyInUse
-    /// The org is not known, or there is nothing to sign in with.
+    /// The org is not known, or there are no credentials to sign in with.
     case noSuchOrg
-    /// The org or the home has no such user, or none who is current, or the session has ended.
+    /// The org or the home has no such user or no current user, or the session has ended.
     case noSuchUser
-    /// No sign-in of that id is open.
+    /// No sign-in with that id is in progress.
     case noSuchLogin
-    /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox
-    /// where only one is allowed.
+    /// The org's folder belongs to another org, or the user's folder to another user of that name; or the org is not a sandbox
+    /// although only sandboxes are allowed.
     case otherOrg
     case closed
-    /// A port that a sign-in listens on is in use, or must not be used; the message names it.
+    /// The port for a sign-in's redirect is in use or not allowed; the message names it.
     case portInUse
-    /// A file to be sent cannot be read; the message names it.
+    /// A file to upload cannot be read; the message names it.
     case fileNotReadable
     case fileTooLarge
     /// A file or folder under the home cannot be created, written or removed; the message names it.
     case fileNotWritable
-    /// The host cannot do that; the message says what instead.
+    /// The host does not support the operation; the message names the alternative.
     case unsupported
   }
 

@@ -5,79 +5,79 @@ import RestClient
 import Salesforce
 import Synchronization
 
-/// What a host tells its script of by itself: that the session was renewed, that the network went and came back.
+/// Sends a host's own events to its script, such as a renewed session or a lost network connection.
 final class HostEvents: RestObserver {
   private let targets: ScriptTargets
   private let state = Mutex(Connectivity())
   private let switches = Atomic<Int>(0)
-  /// What requests say who sends them; set by the host.
+  /// Returns the `User-Agent` header. Set by the host.
   let userAgent = Mutex<@Sendable () -> String>({ "" })
 
   init(_ targets: ScriptTargets) { self.targets = targets }
 
-  /// Another token is in use, whoever got it.
+  /// Reports that a different token is in use, obtained by this or another process.
   func sessionRenewed(_ account: Account) {
     let agent = userAgent.withLock { $0 }
-    tell("salesforceSessionRefresh", account.credentials(agent()), about: "session")
+    deliver("salesforceSessionRefresh", account.credentials(agent()), subject: "session")
   }
 
-  /// Only a person or other credentials bring a session back.
-  /// - Parameter org: As the script knows it.
+  /// Reports that the session has ended and that only a person or other credentials can restore it.
+  /// - Parameter org: The name of the org's folder.
   func sessionLost(_ account: Account, org: String, _ error: RestError) {
     let detail: JSONObject = [
       "reason": .string(error.reason ?? error.code.rawValue), "message": .string(error.message), "org": .string(org),
       "username": .string(account.username), "userId": .string(account.session.userId), "orgId": .string(account.session.orgId),
     ]
-    tell("sessionLost", .object(detail), about: "session lost")
+    deliver("sessionLost", .object(detail), subject: "session lost")
   }
 
-  /// The program around the host is to give a session.
-  func sessionNeeded(_ need: SessionNeed) { tell("sessionNeeded", need.json, about: "sessionNeeded") }
+  /// Asks the embedding program for a session.
+  func sessionNeeded(_ need: SessionRequest) { deliver("sessionNeeded", need.json, subject: "sessionNeeded") }
 
-  /// A sync changed that no call of the script waits for.
+  /// Reports a change of a sync that no call of the script waits for.
   func syncChanged(_ sync: SyncState, in store: StoreReference) {
     var detail = sync.scriptJSON
     detail["isGlobalStore"] = .bool(store.isGlobal)
     detail["storeName"] = .string(store.name)
-    tell("sync", .object(detail), about: "sync \(store.isGlobal) \(store.name) \(sync.id)")
+    deliver("sync", .object(detail), subject: "sync \(store.isGlobal) \(store.name) \(sync.id)")
   }
 
-  /// Another user is the current one. Each switch is told by itself: a later one does not replace it.
+  /// Reports a switch of users. Every switch is a separate event; a later one does not replace it.
   func userSwitched(_ detail: JSONValue) {
-    tell("userSwitched", detail, about: "switch \(switches.add(1, ordering: .relaxed).newValue)")
+    deliver("userSwitched", detail, subject: "switch \(switches.add(1, ordering: .relaxed).newValue)")
   }
 
   func requestFinished(_ trace: RestTrace) {
     let change = state.withLock { $0.note(hasAnswer: trace.status != nil, isCutOff: trace.errorCode == .noResponse) }
-    if let change { tellConnectivity(change) }
+    if let change { deliverConnectivity(change) }
   }
 
-  /// What a program reports that knows more than a single request can show.
+  /// Takes a report of the program, which knows more about the network than single requests show.
   func report(isOnline: Bool) {
     let change = state.withLock { $0.set(isOnline) }
-    if let change { tellConnectivity(change) }
+    if let change { deliverConnectivity(change) }
   }
 
-  private func tellConnectivity(_ isOnline: Bool) { tell(isOnline ? "online" : "offline", .null, about: "connectivity") }
+  private func deliverConnectivity(_ isOnline: Bool) { deliver(isOnline ? "online" : "offline", .null, subject: "connectivity") }
 
-  private func tell(_ event: String, _ detail: JSONValue, about subject: String) {
-    targets.attached?.tell(event, detail, about: subject)
+  private func deliver(_ event: String, _ detail: JSONValue, subject: String) {
+    targets.attached?.deliver(event, detail, subject: subject)
   }
 }
 
-/// Whether there is a network, as far as requests show.
+/// Derives from the results of requests whether there is a network connection.
 struct Connectivity: Equatable, Sendable {
-  /// One lost answer says little; a second one right after it says that the network is gone.
+  /// The number of consecutive requests without a response that count as offline. A single one is not conclusive.
   static let lostAnswers = 2
 
   private(set) var isOnline = true
   private var lost = 0
 
-  /// One try of a request has ended.
+  /// Records the end of one attempt of a request.
   /// - Parameters:
-  ///   - hasAnswer: A server answered, be it with a refusal.
-  ///   - isCutOff: There was no complete answer.
-  /// - Returns: The new state when it is another one.
+  ///   - hasAnswer: True if a server responded, even with an error.
+  ///   - isCutOff: True if there was no complete response.
+  /// - Returns: The new state if it has changed, else nil.
   mutating func note(hasAnswer: Bool, isCutOff: Bool) -> Bool? {
     if hasAnswer { return set(true) }
     guard isCutOff else { return nil }
@@ -87,7 +87,7 @@ struct Connectivity: Equatable, Sendable {
     return false
   }
 
-  /// - Returns: The new state when it is another one.
+  /// - Returns: The new state if it has changed, else nil.
   mutating func set(_ isOnline: Bool) -> Bool? {
     lost = 0
     guard isOnline != self.isOnline else { return nil }

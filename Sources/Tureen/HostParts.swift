@@ -9,22 +9,24 @@ import SmartStore
 import Support
 import Synchronization
 
-/// What a host is made of, for any of its users.
+/// The parts of a host that do not depend on the current user.
 struct HostParts: Sendable {
   let home: String
-  /// Final.
+  /// The final settings.
   let settings: HostSettings
   let folder: ConfigurationFolder
   let targets: ScriptTargets
-  /// Tells the script of what happens to the host.
+  /// What the script may use.
+  let capabilities: Capabilities
+  /// Sends the host's events to the script.
   let events: HostEvents
-  /// The named servers.
+  /// The named connections.
   let connections: RestConnections
-  /// The files that syncs of collections fetched.
+  /// The files that syncs of collections have downloaded.
   let assets: AssetFolder
-  /// The stores that belong to no user.
+  /// The global stores, which all users share.
   let globalStores: StoreRegistry
-  /// Asked for each request to the org.
+  /// Called for each request to the org.
   let userAgent: @Sendable () -> String
   let transport: TransportConfiguration
   let logger = Logger(label: "tureen.host")
@@ -33,10 +35,16 @@ struct HostParts: Sendable {
 
   static let standardApiVersion = "v66.0"
   var apiVersion: String { settings.apiVersion ?? HostParts.standardApiVersion }
-  /// What scripts get of the session.
-  var shownTokens: Account.ShownTokens { Account.ShownTokens(settings) }
+  /// The tokens of the session that scripts may see.
+  var visibleTokens: Account.VisibleTokens {
+    guard capabilities.allows("com.salesforce.oauth") else { return .none }
+    return settings.allowsRefreshToken && !capabilities.isRestricted ? .all : .access
+  }
   var clock: RetryEnvironment { settings.clock }
-  var visibleAccounts: VisibleAccounts { settings.isRestricted ? .one : settings.accounts ?? settings.accountsByDefault ?? .one }
+  var visibleAccounts: VisibleAccounts {
+    guard capabilities.allows("com.salesforce.sfaccountmanager") else { return .one }
+    return settings.accounts ?? settings.accountsByDefault ?? .one
+  }
 
   init(
     home: String, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets, events: HostEvents,
@@ -49,38 +57,52 @@ struct HostParts: Sendable {
     self.events = events
     self.userAgent = userAgent
     assets = AssetFolder(home: home)
+    let capabilities = try Capabilities(settings)
+    self.capabilities = capabilities
     let authorities = try settings.trustedCertificates()
     var transport = TransportConfiguration()
     transport.authorities = authorities
     transport.log = settings.requestLog?.log
     self.transport = transport
-    connections = HostParts.connections(home, settings, folder, authorities, userAgent)
+    connections = HostParts.connections(home, settings, folder, authorities, capabilities.hosts, userAgent)
     let cursorIds = CursorIds(), storeKey = HostStoreKey(settings.storeKey)
     (self.cursorIds, self.storeKey) = (cursorIds, storeKey)
-    globalStores = HostParts.registry(HostParts.globalDirectory(home), home, settings, cursorIds, storeKey)
+    globalStores = HostParts.registry(HostParts.globalDirectory(home), ("", ""), home, settings, cursorIds, storeKey)
   }
 
-  private static func globalDirectory(_ home: String) -> String { "\(home)/global/stores" }
+  static func globalDirectory(_ home: String) -> String { "\(home)/global/stores" }
 
   private static func registry(
-    _ userDirectory: String, _ home: String, _ settings: HostSettings, _ cursorIds: CursorIds, _ storeKey: HostStoreKey
+    _ userDirectory: String, _ owner: (org: String, user: String), _ home: String, _ settings: HostSettings,
+    _ cursorIds: CursorIds, _ storeKey: HostStoreKey
   ) -> StoreRegistry {
+    StoreRegistry(engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds)
+  }
+
+  /// Returns what opens the stores of one user and the global ones: the one place that knows where
+  /// stores are kept.
+  private static func engines(
+    _ userDirectory: String, _ owner: (org: String, user: String), _ home: String, _ settings: HostSettings,
+    _ storeKey: HostStoreKey
+  ) -> any StoreEngines {
+    if let store = settings.store { return store.engines(org: owner.org, user: owner.user, password: settings.storePassword) }
     let logger = Logger(label: "tureen.host")
-    return StoreRegistry(
+    return SQLiteEngines(
       userDirectory: userDirectory, globalDirectory: globalDirectory(home),
-      recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse, cursorIds: cursorIds,
+      recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse,
       key: { try storeKey.read() })
   }
 
   private static func connections(
     _ home: String, _ settings: HostSettings, _ folder: ConfigurationFolder, _ authorities: TrustedCertificates?,
-    _ userAgent: @escaping @Sendable () -> String
+    _ hosts: ReachableHosts?, _ userAgent: @escaping @Sendable () -> String
   ) -> RestConnections {
     var environment = RestConnection.Environment(home: home, secrets: ConnectionSecrets.reading)
     environment.userAgent = userAgent
     environment.authorities = authorities
     environment.log = settings.requestLog?.log
     environment.isOffline = settings.isOffline
+    environment.reachableHosts = hosts
     environment.logger = Logger(label: "tureen.host")
     environment.observer = SyncTrafficObserver()
     let connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
@@ -88,12 +110,15 @@ struct HostParts: Sendable {
     return connections
   }
 
-  /// The stores of one user.
-  func registry(userDirectory: String) -> StoreRegistry {
-    HostParts.registry(userDirectory, home, settings, cursorIds, storeKey)
+  /// Returns the registry of one user's stores.
+  /// - Parameters:
+  ///   - org: The name of the org's folder.
+  ///   - user: The name of the user's folder in it.
+  func registry(org: String, user: String) -> StoreRegistry {
+    HostParts.registry(userFolder(org, user) + "/stores", (org, user), home, settings, cursorIds, storeKey)
   }
 
-  /// After the users' own parts are closed. Blocks.
+  /// Closes connections and global stores. Call it after the user's own parts are closed. Blocks.
   func close() {
     Blocking.run { [connections] in await connections.shutdown() }
     globalStores.close()
@@ -101,7 +126,7 @@ struct HostParts: Sendable {
   }
 }
 
-/// The key of a host's stores, which is asked for once for all users. Any thread; blocks while it is found.
+/// Reads the key of a host's stores once and caches it for all users. Usable from any thread; blocks while the key is read.
 private final class HostStoreKey: Sendable {
   private let source: StoreKeySource?
   private let found = Mutex<StoreKey?>(nil)

@@ -6,100 +6,127 @@ import Salesforce
 import SmartStore
 import Support
 
-/// Everything that can be chosen about a host. What is nil is looked for in the next place: `tureen.configure`, then the
-/// command line, then the environment, then `bootconfig.json`, then the default.
+/// The settings of a host. A value that is nil is taken from the next source, in this order: `tureen.configure`, the command
+/// line, the environment, `bootconfig.json`, the default.
 public struct HostSettings: Sendable {
-  /// Where stores, sessions and the sandbox live.
+  /// The folder of stores, sessions and the sandbox org.
   public var home: String?
-  /// `sandbox`, `sf:ALIAS`, the address of an org, or the name of one that the home knows.
+  /// The org: `sandbox`, `sf:ALIAS`, an address, or a name that the home knows.
   public var org: String?
-  /// The user of the org; nil is the one who signed in last.
+  /// The user of the org; nil for the one who signed in last.
   public var user: String?
-  /// Whether an org that is not a sandbox is refused before anything is sent to its data. Never set by a script or a file.
+  /// True to refuse orgs that are not sandboxes before any data request is sent. Scripts and files cannot set it.
   public var isSandboxOnly = false
-  /// A JSON file that says how to sign in; `SignInKeys` lists its keys.
+  /// A JSON file with credentials; `SignInKeys` lists its keys.
   public var credentialsFile: String?
-  /// Whether `bootconfig.json` named that file: a script's folder must not name programs that are run.
+  /// True if `bootconfig.json` names that file. The file then must not name programs to run.
   var credentialsFileIsOfScript = false
-  /// Whether `bootconfig.json` named the home, whose files then name no programs either.
+  /// True if `bootconfig.json` names the home. The credentials files in it then must not name programs either.
   var homeIsOfScript = false
-  /// Whether the program around the host signs in: `"signIn": "program"`. The event `sessionNeeded` asks it for sessions,
-  /// `tureen_give_session` or ``Host/giveSession(_:)`` gives them. Never set by a script or a file.
+  /// True if the embedding program signs in (`"signIn": "program"`). The event `sessionNeeded` asks it for a session, and it
+  /// answers with `tureen_give_session` or ``Host/giveSession(_:)``. Scripts and files cannot set it.
   public var asksProgram = false
-  /// The same for a program in Swift: called where the event would be told. It has 120 s.
-  public var askForSession: (@Sendable (SessionNeed) async throws -> Session)?
-  /// Such as `v66.0`.
+  /// The variant for Swift programs: called instead of sending the event. It must return within 120 s.
+  public var askForSession: (@Sendable (SessionRequest) async throws -> Session)?
+  /// The API version, such as `v66.0`.
   public var apiVersion: String?
-  /// A file of certificates in PEM that are trusted beside the machine's own.
+  /// A PEM file of certificates to trust in addition to the system's.
   public var caFile: String?
   /// The folder of `bootconfig.json`, `userstore.json`, `usersyncs.json` and their global counterparts.
   public var configDirectory: String?
-  /// What happens to a store whose file is damaged: `refuse`, the default, or `moveAside`.
+  /// Folders whose configuration files are used completely although other users could have written them, in addition to those
+  /// in `TUREEN_TRUST`. Absolute paths. Scripts and files cannot set it.
+  public var trustedFolders: [String] = []
+  /// How to handle a damaged store file: `refuse` (the default) or `moveAside`.
   public var recover: String?
-  /// Where the key of the stores comes from; nil keeps plain files. Needs a build with the trait `Encryption`.
+  /// The source of the stores' key; nil for unencrypted files. Needs a build with the trait `Encryption`.
   public var storeKey: StoreKeySource?
-  /// A program that keeps sessions in place of `session.json`, with its arguments. Never set by `bootconfig.json`: a script's
-  /// folder must not name programs that get tokens.
+
+  /// The database of the stores; nil for SQLite files in the home.
+  public var store: StoreDatabase?
+
+  /// The source of the database's password; nil for that of the address, or libpq's own sources.
+  public var storePassword: StoreKeySource?
+  /// A program, with its arguments, that stores sessions instead of `session.json`. Cannot be set in `bootconfig.json`, because
+  /// a script's folder must not name a program that gets tokens.
   public var sessionCommand: [String]?
-  /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
+  /// Starts or finds the embedded sandbox org of a home; nil if this program cannot embed one. Blocks.
   public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
 
-  /// Services beside the model's own that are one blocking function, by name. A handler gets the action and its arguments, and
-  /// returns nil for an action it does not know. Runs on a lane of the bridge, one call of a store after the other; may block.
-  /// ``Host/register(_:)`` adds plug-ins that answer later, tell progress and hear of cancellation.
+  /// Additional services, each with a single blocking function, by name. A handler gets the action and its arguments, and
+  /// returns nil for an unknown action. It runs on a queue of the bridge, one call per store at a time, and may block.
+  /// ``Host/register(_:)`` adds plug-ins that answer asynchronously, report progress and support cancellation.
   public var services: [String: Plugins.BlockingHandler] = [:]
 
-  /// The names of the services and plug-ins that restricted scripts may call. All others are refused there with
-  /// `bridge` `restricted`.
-  public var safeServices: Set<String> = []
+  /// The names of the services and plug-ins that a restricted script may use completely. Without its name here, a service of
+  /// Tureen offers it only the org's data in the current user's stores, and other services fail with `bridge` `restricted`.
+  /// Unknown names are errors. Scripts and files cannot set it.
+  public var allowedServices: Set<String> = []
 
-  /// Whether scripts that ask for the credentials get the refresh token too. Never set by a script or a file.
+  /// The hosts that a restricted script may reach besides those of the org, directly or through ``connections``, such as
+  /// `api.example.com` or `localhost:8080`. Wildcards are errors. Requests to others fail with `network` `restricted`. Scripts
+  /// and files cannot set it.
+  public var allowedHosts: Set<String> = []
+
+  /// True if `getAuthCredentials` and `getUsers` return the refresh token, too. Scripts and files cannot set it.
   public var allowsRefreshToken = false
 
-  /// Whether scripts are kept from the files of this machine: `sendRequest` then takes no `fileParams`. Never set by a script or
-  /// a file. See `ScriptLimits.isRestricted` for the rest.
+  /// True if scripts must not access the files of this machine: `sendRequest` then refuses `fileParams`. Scripts and files
+  /// cannot set it. See `ScriptLimits.isRestricted` for the rest.
   public var isRestricted = false
 
-  /// True: requests to connections are answered from what is stored, or fail; none is sent. The org is asked as always.
+  /// True to answer requests to connections from their caches only; uncached requests fail. Requests to the org are not
+  /// affected.
   public var isOffline = false
 
-  /// Named servers. A name that also stands in `connections.json` means the one given here.
+  /// Named connections. They take precedence over connections with the same name in `connections.json`.
   public var connections: [ConnectionSettings] = []
 
-  /// How many of the org's API calls syncs leave to others; nil leaves it to the org to refuse.
+  /// The number of the org's API calls that syncs leave to other clients; nil for no reserve.
   public var apiReserve: ApiReserve?
 
-  /// Which of the home's accounts scripts see; nil means the current one alone. A restricted script never sees more.
+  /// The accounts of the home that scripts see; nil for the current one only. A restricted script sees others only if
+  /// ``allowedServices`` contains `com.salesforce.sfaccountmanager`.
   public var accounts: VisibleAccounts?
 
-  /// The same where neither a script nor a file says it; nil is ``VisibleAccounts/one``.
+  /// The value of ``accounts`` if no other source sets it; nil for ``VisibleAccounts/one``.
   public var accountsByDefault: VisibleAccounts?
 
-  /// What waits and time limits go by; tests have their own.
+  /// The clock of waits and time limits. Tests replace it.
   package var clock = RetryEnvironment.live
 
-  /// A log of every request, to the org and to connections; nil leaves it to what each connection says, and the org's to none.
+  /// Logs every request to the org and to connections. nil: each connection uses its own setting, and requests to the org are not
+  /// logged.
   public var requestLog: RequestLogSettings?
 
   public init() {}
 
-  /// Keys of `tureen.configure`, of `bootconfig.json` and of `tureen_open` that are Tureen's own.
+  /// Tureen's own keys in `tureen.configure`, `bootconfig.json` and `tureen_open`.
   static let keys =
     [
       "home", "org", "user", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests",
-      "logRequestsFile", "accounts", "apiReserve", "sessionCommand", "signIn",
+      "logRequestsFile", "accounts", "apiReserve", "sessionCommand", "signIn", "store",
     ]
-    + StoreKeySource.keys
+    + StoreKeySource.keys + StoreDatabase.passwordKeys
 
-  /// Takes settings from an object, over those that stand.
+  /// Returns true for a setting of a script's folder that chooses something outside the folder: an org, an account, a home, a
+  /// file or a program. The other settings concern the user's own stores and requests; so does the sandbox org.
+  static func reachesOutside(_ key: String, _ value: JSONValue) -> Bool {
+    guard keys.contains(key), !["apiVersion", "apiReserve", "logRequests", "recover"].contains(key) else { return false }
+    return key != "org" || value.stringValue != Org.sandboxName
+  }
+
+  /// Reads settings from an object. They replace the current ones.
   /// - Parameters:
-  ///   - known: Further keys that may stand there and are not looked at.
-  ///   - allowsProgram: Whether a program gives these options, which can sign in itself.
+  ///   - known: Further keys that are allowed and ignored.
+  ///   - allowsProgram: True if the options come from a program, which may sign in itself.
   mutating func take(
     _ options: JSONObject, known: Set<String> = [], allowsProgram: Bool = false, problem: (String, String) -> HostError
   ) throws {
     try takeStoreKey(options, problem: problem)
-    for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
+    try takeStorePassword(options, problem: problem)
+    for (key, value) in options
+    where !known.contains(key) && !StoreKeySource.keys.contains(key) && !StoreDatabase.passwordKeys.contains(key) {
       guard HostSettings.keys.contains(key) else {
         throw problem(key, KnownKeys(HostSettings.keys + known.sorted()).complaint(about: key))
       }
@@ -129,6 +156,12 @@ public struct HostSettings: Sendable {
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
         apiVersion = text
       case "caFile": caFile = text
+      case "store":
+        do {
+          store = try StoreDatabase(text)
+        } catch let error as HostError {
+          throw problem(key, "cannot be used: \(error.message)")
+        }
       case "logRequests":
         guard let level = RequestLogSettings.level(text) else { throw problem(key, RequestLogSettings.complaint(text)) }
         requestLog = RequestLogSettings(level: level, file: requestLog?.file)
@@ -148,7 +181,7 @@ public struct HostSettings: Sendable {
       }
     }
     if asksProgram, options["credentials"] != nil {
-      throw problem("credentials", "stands beside 'signIn': either the program signs in, or the host does")
+      throw problem("credentials", "cannot be combined with 'signIn': either the program signs in, or the host does")
     }
   }
 
@@ -162,7 +195,7 @@ public struct HostSettings: Sendable {
     }
   }
 
-  /// The connections in force: those given here, then those of `others` with another name.
+  /// Returns the effective connections: those of these settings, and those of `others` with different names.
   func connections(over others: [ConnectionSettings]) -> [ConnectionSettings] {
     connections + others.filter { other in !connections.contains { $0.name.lowercased() == other.name.lowercased() } }
   }
@@ -170,12 +203,30 @@ public struct HostSettings: Sendable {
   private mutating func takeStoreKey(_ options: JSONObject, problem: (String, String) -> HostError) throws {
     let given = StoreKeySource.keys.filter { options[$0] != nil }
     guard let key = given.first, let value = options[key] else { return }
-    guard given.count == 1 else { throw problem(given[1], "stands beside '\(key)': one key is enough") }
+    guard given.count == 1 else { throw problem(given[1], "cannot be combined with '\(key)': give one key") }
     guard let source = StoreKeySource(key, value) else { throw problem(key, StoreKeySource.shape(of: key)) }
     storeKey = source
   }
 
-  /// Fills what is nil from another set of settings.
+  private mutating func takeStorePassword(_ options: JSONObject, problem: (String, String) -> HostError) throws {
+    let given = StoreDatabase.passwordKeys.filter { options[$0] != nil }
+    guard let key = given.first, let value = options[key] else { return }
+    guard given.count == 1 else { throw problem(given[1], "cannot be combined with '\(key)': give one password") }
+    guard let source = StoreDatabase.password(key, value) else { throw problem(key, StoreDatabase.shape(of: key)) }
+    storePassword = source
+  }
+
+  /// Throws if the stores can be opened neither with SQLite nor with PostgreSQL.
+  func checkStores() throws {
+    guard storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
+    guard storeKey == nil || store == nil else {
+      throw HostError(
+        .invalidConfiguration,
+        "a key for the stores is set, and a database: the key encrypts files alone. Take one of them out of the settings")
+    }
+  }
+
+  /// Fills in values that are nil from other settings.
   mutating func fill(from other: HostSettings) {
     if home == nil { (home, homeIsOfScript) = (other.home, other.homeIsOfScript) }
     asksProgram = asksProgram || other.asksProgram
@@ -193,8 +244,11 @@ public struct HostSettings: Sendable {
     accountsByDefault = accountsByDefault ?? other.accountsByDefault
     apiReserve = apiReserve ?? other.apiReserve
     storeKey = storeKey ?? other.storeKey
+    store = store ?? other.store
+    storePassword = storePassword ?? other.storePassword
     sessionCommand = sessionCommand ?? other.sessionCommand
     configDirectory = configDirectory ?? other.configDirectory
+    trustedFolders += other.trustedFolders
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
     isRestricted = isRestricted || other.isRestricted
@@ -202,11 +256,13 @@ public struct HostSettings: Sendable {
     requestLog = requestLog ?? other.requestLog
     connections = connections(over: other.connections)
     services.merge(other.services) { mine, _ in mine }
-    safeServices.formUnion(other.safeServices)
+    allowedServices.formUnion(other.allowedServices)
+    allowedHosts.formUnion(other.allowedHosts)
   }
 
-  /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
-  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY`, `TUREEN_SESSION_COMMAND` and their like.
+  /// Reads the settings of the environment: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`,
+  /// `TUREEN_CA_FILE`, `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY`, `TUREEN_STORE`, `TUREEN_SESSION_COMMAND` and related
+  /// variables.
   static func environment() throws -> HostSettings {
     try LogSetup.check()
     var settings = HostSettings()
@@ -216,6 +272,8 @@ public struct HostSettings: Sendable {
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
     settings.storeKey = try StoreKeySource.environment()
+    settings.store = try StoreDatabase.environment()
+    settings.storePassword = try StoreDatabase.passwordOfEnvironment()
     if let line = Environment["TUREEN_SESSION_COMMAND"] {
       guard let words = StoreKeySource.words(line) else {
         throw HostError(.invalidConfiguration, "TUREEN_SESSION_COMMAND \(StoreKeySource.shape(of: "storeKeyCommand"))")
@@ -226,15 +284,16 @@ public struct HostSettings: Sendable {
     return settings
   }
 
-  /// What `caFile` holds.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, which names the file.
+  /// Reads the certificates in `caFile`.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file.
   func trustedCertificates() throws -> TrustedCertificates? {
     guard let caFile else { return nil }
     guard let text = FileSystem.read(caFile) else {
-      throw HostError(.invalidConfiguration, "\(caFile): the file of certificates to trust cannot be read")
+      throw HostError(.invalidConfiguration, "\(caFile): the file of trusted certificates cannot be read")
     }
     guard let found = TrustedCertificates(pem: text) else {
-      throw HostError(.invalidConfiguration, "\(caFile): the file of certificates to trust holds none in PEM, or a damaged one")
+      throw HostError(
+        .invalidConfiguration, "\(caFile): the file of trusted certificates has no PEM certificate, or a damaged one")
     }
     return found
   }
@@ -245,8 +304,8 @@ public struct HostSettings: Sendable {
     return !digits.isEmpty && digits.allSatisfy(\.isNumber)
   }
 
-  /// `$XDG_DATA_HOME/tureen`, else `~/.local/share/tureen`.
-  /// - Throws: ``HostError`` `.invalidConfiguration` when the user has no home directory.
+  /// Returns `$XDG_DATA_HOME/tureen`, else `~/.local/share/tureen`.
+  /// - Throws: ``HostError`` `.invalidConfiguration` if the user has no home directory.
   public static func defaultHome() throws -> String { try defaultHome({ Environment[$0] }, ofUser: homeOfUser) }
 
   static func defaultHome(_ variable: (String) -> String?, ofUser: () -> String?) throws -> String {
@@ -259,21 +318,21 @@ public struct HostSettings: Sendable {
     return own + "/.local/share/tureen"
   }
 
-  /// As the system's list of users has it; nil when that has no directory which is there.
+  /// Returns the home directory in the system's user database; nil if it does not exist.
   private static func homeOfUser() -> String? {
     guard let entry = getpwuid(geteuid()), let directory = entry.pointee.pw_dir else { return nil }
     let path = String(cString: directory)
     return path.isEmpty || path == "/" || !FileSystem.exists(path) ? nil : path
   }
 
-  /// The home in force for the command line's own purposes.
-  /// - Throws: ``HostError`` `.invalidConfiguration` when nothing says where it is.
+  /// Returns the home that the command line uses: the given one, else that of the environment, else the default.
+  /// - Throws: ``HostError`` `.invalidConfiguration` if there is none.
   public static func resolvedHome(_ given: String?) throws -> String {
     absolute(try given ?? Environment["TUREEN_HOME"] ?? defaultHome())
   }
 
-  /// Makes sure that no other user can put a session or a store into a home, or take over the sandbox's.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the folder and what to do. One that is not there yet is fine.
+  /// Checks that no other user can place a session or a store in the home, or replace the sandbox's files.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the folder and the remedy. A missing folder is allowed.
   public static func checkHome(_ home: String) throws { try PrivateFile.checkFolder(home, what: "the home") }
 
   static func absolute(_ path: String) -> String {
@@ -286,7 +345,7 @@ public struct HostSettings: Sendable {
   }
 }
 
-/// The process's environment; an empty variable counts as none.
+/// Reads the process's environment. Empty variables count as unset.
 enum Environment {
   static subscript(_ name: String) -> String? {
     guard let value = getenv(name) else { return nil }
@@ -295,10 +354,10 @@ enum Environment {
   }
 }
 
-/// Which of a home's accounts scripts see and may switch to.
+/// The accounts of a home that scripts see and may switch to.
 public enum VisibleAccounts: String, Sendable {
-  /// The current one.
+  /// The current account.
   case one
-  /// All that have a session.
+  /// All accounts with a session.
   case home
 }

@@ -3,26 +3,27 @@ import JSON
 import Logging
 import Synchronization
 
-/// Where the core's log goes unless the program decides: to stderr, and only what `TUREEN_LOG` asks for.
+/// Sets up logging to stderr, with the level in `TUREEN_LOG`.
 ///
-/// Failures reach scripts and callers anyway; the log is for finding out more. A program that embeds the Swift library sets up
-/// its logging itself and does not call this.
+/// Scripts and callers get failures as errors; the log adds details. Programs that embed the Swift library configure logging
+/// themselves and do not call this.
 public enum LogSetup {
-  /// Levels: `trace`, `debug`, `info`, `notice`, `warning`, `error` (the default), `critical`. Safe to call again.
+  /// Logs to stderr. Levels: `trace`, `debug`, `info`, `notice`, `warning`, `error` (the default), `critical`. May be called
+  /// repeatedly.
   public static func standardError() {
     set { $0 ?? .error }
     _ = once
   }
 
-  /// For programs that embed the library: nothing is written, unless `TUREEN_LOG` is set. A Lua state of the same process that
-  /// wants the log on stderr still gets it. Safe to call again.
+  /// Logs nothing unless `TUREEN_LOG` is set, for programs that embed the library. If a Lua state in the same process has called
+  /// ``standardError()``, its log continues. May be called repeatedly.
   static func silent() {
     set { $0 }
     _ = once
   }
 
-  /// What is wrong with `TUREEN_LOG`. Hosts ask before they start; a program without a host may ask itself.
-  /// - Throws: ``HostError`` `.invalidConfiguration`.
+  /// Checks `TUREEN_LOG`. Hosts call it before they start; a program without a host may call it itself.
+  /// - Throws: ``HostError`` `.invalidConfiguration` if the value is not a level.
   public static func check() throws {
     guard let word = state.withLock({ $0.unknown }) else { return }
     let hint = NearestName.hint(for: word, among: Logger.Level.allCases.map(\.rawValue))
@@ -30,9 +31,9 @@ public enum LogSetup {
   }
 
   private struct State {
-    /// What is written from this level on; nil: nothing.
+    /// The lowest level that is logged; nil to log nothing.
     var threshold: Logger.Level?
-    /// The value of `TUREEN_LOG` where it is not a level.
+    /// The value of `TUREEN_LOG` if it is not a level.
     var unknown: String?
   }
 
@@ -57,12 +58,12 @@ public enum LogSetup {
   }()
 }
 
-/// Standard error without what would command a terminal: servers' words are in the log.
+/// Writes to stderr and escapes terminal control characters, because log messages contain text from servers.
 private struct EscapedStandardError: TextOutputStream {
   mutating func write(_ text: String) {
     var text = TerminalText.escaped(text)
     text.withUTF8 { bytes in
-      // Whole in one call, so that lines of several threads stay apart.
+      // A single call, so that lines of several threads do not mix.
       _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
     }
   }

@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import LuaBridge
 
-/// A `multipart/form-data` body (RFC 7578): one part for each parameter, then one for each file.
+/// A `multipart/form-data` body (RFC 7578): one part per parameter, then one part per file.
 struct MultipartBody {
   struct File: Sendable {
     /// The part's name.
@@ -15,7 +15,7 @@ struct MultipartBody {
   let bytes: [UInt8]
   let contentType: String
 
-  /// Reads the files. A text travels as it is, any other value as JSON.
+  /// Reads the files. Text parameters are sent unchanged, other values as JSON.
   /// - Throws: `fileNotReadable`, naming the file; `fileTooLarge`.
   init(parameters: JSONObject, files: [File]) throws {
     let boundary = "tureen-" + (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
@@ -43,7 +43,7 @@ struct MultipartBody {
     contentType = "multipart/form-data; boundary=\(boundary)"
   }
 
-  /// As web browsers write names: what would end the quotes or the line is percent-encoded.
+  /// Encodes a name as web browsers do: characters that would end the quotes or the line are percent-encoded.
   private static func quoted(_ name: String) -> String {
     var text = ""
     for scalar in name.unicodeScalars {
@@ -81,7 +81,7 @@ struct MultipartBody {
       guard count >= 0 else { throw failure(path) }
       if count == 0 { return }
       bytes.append(contentsOf: chunk[..<count])
-      // A file that grows meanwhile must not fill the memory.
+      // A file that grows while it is read must not exhaust the memory.
       guard bytes.count <= Tuning.largestUpload * 2 else { throw HostError(.fileTooLarge, "\(path) grows while it is read") }
     }
   }

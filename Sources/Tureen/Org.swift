@@ -4,31 +4,32 @@ import Salesforce
 import SmartStore
 import Support
 
-/// The org a host works with, and as whom. Stores are kept by org and user name, so that they open without a network.
+/// The org and user of a host. Stores are organized by org and user name, so that they open without a network.
 struct Org: Sendable {
-  /// What people call it.
+  /// The name for people.
   let name: String
-  /// Folder-safe names.
+  /// The names of the folders of the org and the user.
   let folder: String
   let userFolder: String
-  /// The id that sign-ins must have; nil where none is known yet.
+  /// The org id that sessions must have; nil if it is not known yet.
   var orgId: String?
-  /// Whether it is a sandbox; nil when it was not asked yet.
+  /// True if the org is a sandbox; nil if it was not asked yet.
   var isSandbox: Bool?
-  /// How to sign in; nil where only the kept session knows. Blocks: an embedded sandbox is started by it.
+  /// Returns the credentials; nil if there is only a stored session. Blocks, because it may start the embedded sandbox.
   var credentials: @Sendable () throws -> Credentials?
-  /// A sandbox's addresses change with every start: its sessions are not worth keeping.
+  /// True if the session is stored in the home. False for the sandbox org, whose URL changes with every start.
   var keepsSession: Bool
 
   static let sandboxName = "sandbox"
-  /// The one user of the sandbox org.
+  /// The only user of the sandbox org.
   static let sandboxUser = "sandbox-user"
 
-  /// The user of a session that the program around the host gives.
+  /// The user of sessions that the embedding program gives.
   static let programUser = "program-user"
 
-  /// The org that the settings name: `sandbox`, an address, `sf:ALIAS`, or a name that the home knows. Without one it is that of
-  /// the environment's own sign-in, then the home's default, then that of the sf CLI's variables, else the sandbox.
+  /// Finds the org that the settings name: `sandbox`, an address, `sf:ALIAS`, or a name that the home knows. If they name none,
+  /// it is the org of the environment's credentials, else the home's default, else that of the sf CLI's variables, else the
+  /// sandbox.
   /// - Throws: ``HostError`` `.noSuchOrg`, `.noSuchUser`, `.invalidConfiguration`.
   static func resolve(_ settings: HostSettings, home: String, program: ProgramSessions) throws -> Org {
     if settings.asksProgram || settings.askForSession != nil { return try signedInByProgram(settings, program) }
@@ -36,10 +37,10 @@ struct Org: Sendable {
       try settings.org ?? CredentialsSource.environmentOrg() ?? OrgDirectory(home: home).defaultName()
       ?? SalesforceVariables.current?.instanceURL ?? sandboxName
     if name == sandboxName { return sandbox(settings, home: home) }
-    return try OrgChoice(settings: settings, home: home).org(name)
+    return try OrgResolver(settings: settings, home: home).org(name)
   }
 
-  /// The program owns the session, so no file keeps a copy.
+  /// Returns an org whose session the embedding program owns, so it is not stored in a file.
   private static func signedInByProgram(_ settings: HostSettings, _ program: ProgramSessions) throws -> Org {
     guard let name = settings.org else {
       throw HostError(
@@ -52,10 +53,10 @@ struct Org: Sendable {
       userFolder: StoreRegistry.folderName(user), credentials: { credentials }, keepsSession: false)
   }
 
-  /// Where the sessions of a home's user are kept: in the user's folder, or with the program that the settings name.
+  /// Returns the store for a user's session: a file in the user's folder, or the program that the settings name.
   /// - Parameters:
-  ///   - org, user: As the home's folders are called.
-  ///   - folder: The user's.
+  ///   - org, user: The names of the folders in the home.
+  ///   - folder: The path of the user's folder.
   static func sessionStore(_ settings: HostSettings, org: String, user: String, in folder: String) -> any SessionStore {
     guard let command = settings.sessionCommand else { return FileSessionStore(folder: folder) }
     return CommandSessionStore(command: command, org: org, user: user, lockFolder: folder)
@@ -71,7 +72,7 @@ struct Org: Sendable {
       }, keepsSession: false)
   }
 
-  /// The sandbox that `tureen sandbox` serves under the same home.
+  /// Returns the credentials of the sandbox org that `tureen sandbox` serves for the same home.
   private static func runningSandbox(home: String) throws -> Credentials {
     let path = sandboxCredentialsPath(home: home)
     guard FileSystem.exists(path) else {

@@ -2,30 +2,32 @@ import MobileSync
 import RestClient
 import Salesforce
 
-/// What a host connects to, and how: the client of its org is made of this with the first request.
+/// Creates the client of a host's org with the first request.
 struct OrgConnection: Sendable {
   let org: Org
-  /// Where the session is kept; nil keeps it in memory.
+  /// Stores the session; nil keeps it in memory.
   let store: (any SessionStore)?
-  /// What a user who was current before goes on with, where it is kept in memory.
+  /// The previous session of a user who becomes current again, if it is kept in memory.
   let session: Session?
   let apiVersion: String
   let transport: TransportConfiguration
   let events: HostEvents
   let usage: OrgUsage
-  /// What scripts get of the session.
-  let shownTokens: Account.ShownTokens
-  /// Whether an org that is not a sandbox is refused.
+  /// The tokens of the session that scripts may see.
+  let visibleTokens: Account.VisibleTokens
+  /// The hosts besides the org's that scripts may reach; nil for all.
+  let reachableHosts: ReachableHosts?
+  /// True if an org that is not a sandbox is refused.
   let isSandboxOnly: Bool
-  /// Told once whether the org is a sandbox.
+  /// Called once the org has said whether it is a sandbox.
   let noteSandbox: @Sendable (Bool) -> Void
   let clock: RetryEnvironment
   let userAgent: @Sendable () -> String
 
-  /// Blocks.
-  /// - Throws: ``HostError`` for credentials that are missing or wrong, `.otherOrg` for an org that must not be reached.
+  /// Creates the client. Blocks.
+  /// - Throws: ``HostError`` for missing or invalid credentials, `.otherOrg` for an org that `--sandbox-only` excludes.
   func open() throws -> any RestClient {
-    if isSandboxOnly, org.isSandbox == false { throw isNoSandbox }
+    if isSandboxOnly, org.isSandbox == false { throw notSandboxError }
     let client = try client()
     guard isSandboxOnly, org.isSandbox == nil else { return client }
     do {
@@ -45,20 +47,21 @@ struct OrgConnection: Sendable {
           + "read Organization")
     }
     noteSandbox(isSandbox)
-    guard isSandbox else { throw isNoSandbox }
+    guard isSandbox else { throw notSandboxError }
   }
 
-  private var isNoSandbox: HostError {
+  private var notSandboxError: HostError {
     HostError(.otherOrg, "'\(org.name)' is not a sandbox, and --sandbox-only allows no other org")
   }
 
   private func client() throws -> SalesforceClient {
     let credentials = try org.credentials()
-    // A token that is given with each start needs no other place.
+    // A token that is given with each start is not stored.
     let store: (any SessionStore)? = if case .accessToken(_, _?)? = credentials { nil } else { store }
     return SalesforceClient(
       session: session, store: store, credentials: credentials, orgId: org.orgId, apiVersion: apiVersion,
-      transport: HTTPTransport(transport), isRestricted: shownTokens == .none, environment: clock,
+      transport: HTTPTransport(transport), hidesTokens: visibleTokens == .none, reachableHosts: reachableHosts,
+      environment: clock,
       observer: SyncTrafficObserver(next: OrgObserver(events: events, usage: usage)), userAgent: userAgent,
       onSessionChange: { change in tell(change, credentials) })
   }
@@ -67,7 +70,7 @@ struct OrgConnection: Sendable {
     func account(_ session: Session) -> Account {
       Account(
         session: session, clientId: credentials?.clientId ?? session.clientId ?? "",
-        username: credentials?.username ?? session.username ?? "", shownTokens: shownTokens)
+        username: credentials?.username ?? session.username ?? "", visibleTokens: visibleTokens)
     }
     switch change {
     case .signedIn: break
@@ -77,7 +80,7 @@ struct OrgConnection: Sendable {
   }
 }
 
-/// What the answers of an org tell the host beside what they were asked for.
+/// Observes an org's responses for connectivity and API usage.
 private struct OrgObserver: RestObserver {
   let events: HostEvents
   let usage: OrgUsage

@@ -6,9 +6,10 @@ import Salesforce
 import Support
 import Synchronization
 
-/// What the processes that use an org know of its API limits: the newest word of any answer, in `usage.json` beside its users.
+/// Tracks an org's API usage from response headers, and shares the latest value among processes through `usage.json` in the
+/// org's folder.
 ///
-/// Any thread. Answers are noted in memory; the file is written on a queue of its own.
+/// Usable from any thread. Values are recorded in memory; the file is written on a separate queue.
 final class OrgUsage: Sendable {
   private struct State {
     var latest: ApiUsage?
@@ -23,21 +24,21 @@ final class OrgUsage: Sendable {
   private let state = Mutex(State())
   private let writing = DispatchQueue(label: "tureen.host.usage")
 
-  /// - Parameter folder: The org's. Created with the first write.
+  /// - Parameter folder: The org's folder. Created with the first write.
   init(folder: String, reserve: ApiReserve, now: @escaping @Sendable () -> Int64) {
     path = folder + "/usage.json"
     self.reserve = reserve
     self.now = now
   }
 
-  /// The newest that any process of the home has seen; nil when none has.
+  /// Returns the latest usage that any process with this home has seen; nil if there is none.
   func latest() -> ApiUsage? {
     let own = state.withLock { $0.latest }, shared = inFile()
     guard let own else { return shared }
     return shared.map { $0.seenAt > own.seenAt ? $0 : own } ?? own
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   func note(headers: [(name: String, value: String)]) {
     guard let text = headers.first(where: { $0.name.equalsIgnoringCase(ApiUsage.header) })?.value,
@@ -52,21 +53,21 @@ final class OrgUsage: Sendable {
     if isDue { writing.async { self.write(usage) } }
   }
 
-  /// Waits until nothing is being written.
+  /// Waits until the file is written.
   func close() { writing.sync {} }
 
-  /// Of two processes that write at the same moment the older one may win: ten seconds later that is over.
+  /// Writes the file. If two processes write at the same moment, the older value may win until the next write ten seconds later.
   private func write(_ usage: ApiUsage) {
     do {
       try FileSystem.makeDirectory(FileSystem.folder(of: path))
       if let other = inFile(), other.seenAt >= usage.seenAt { return }
       try FileSystem.write(JSONValue.object(usage.json).serialized(), to: path)
     } catch {
-      Logger(label: "tureen.host").warning("the org's API usage could not be kept: \(error)")
+      Logger(label: "tureen.host").warning("the org's API usage could not be stored: \(error)")
     }
   }
 
-  /// A time that has not come yet is that of a clock that was wrong: the next answer takes its place.
+  /// Reads the file. Ignores a value from the future, which a wrong clock has written.
   private func inFile() -> ApiUsage? {
     guard let text = FileSystem.read(path), let found = (try? JSONValue(parsing: text)).flatMap({ ApiUsage(json: $0) }),
       found.seenAt <= now() + Tuning.usageClockSkewMs
@@ -76,8 +77,9 @@ final class OrgUsage: Sendable {
 
   // MARK: The reserve
 
-  /// Why no sync of the org may go on now; nil while it may.
-  /// - Parameter isNew: Whether other processes are asked, too. A sync that runs has the word of its own last answer.
+  /// Returns the error for syncs of the org once the reserve is reached; nil before.
+  /// - Parameter isNew: True for a new sync, which also considers the values of other processes. A running sync uses its own last
+  ///   response.
   func refusal(isNew: Bool) -> RestError? {
     guard reserve != .calls(0), let usage = isNew ? latest() : state.withLock({ $0.latest }), reserve.isReached(by: usage),
       now() - usage.seenAt < Tuning.usageLifeMs

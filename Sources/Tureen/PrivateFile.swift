@@ -1,24 +1,25 @@
 import Glibc
 
-/// Whether files that hold secrets, or that are believed, are their owner's alone.
+/// Checks that files and folders with secrets or trusted content are not accessible to other users.
 enum PrivateFile {
-  /// - Parameter what: How messages call the file.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for an ordinary file that others can read or write, or that belongs to
-  ///   another user. A pipe or a missing file is left to the reader.
+  /// Checks a file.
+  /// - Parameter what: The description of the file in messages.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for a regular file that others can read or write, or that belongs to
+  ///   another user. Pipes and missing files are not checked.
   static func check(_ path: String, what: String) throws {
     try check(path, what, Rule(type: S_IFREG, forbidden: 0o077, others: "read or written", mode: 600))
   }
 
-  /// The same for a folder, which others may look into and may not write to: what is in it is protected by itself.
+  /// Checks a folder. Others may read it, because its files have their own permissions, but must not write to it.
   static func checkFolder(_ path: String, what: String) throws {
     try check(path, what, Rule(type: S_IFDIR, forbidden: 0o022, others: "written to", mode: 700))
   }
 
   private struct Rule {
     let type: mode_t
-    /// Bits of the mode that give others what they must not have, and what that is.
+    /// The mode bits that others must not have, and the description of that access.
     let forbidden: mode_t, others: String
-    /// What to give `chmod`.
+    /// The mode to suggest for `chmod`.
     let mode: Int
   }
 
@@ -31,7 +32,8 @@ enum PrivateFile {
     guard info.st_mode & rule.forbidden != 0 else { return }
     throw HostError(
       .invalidConfiguration,
-      "\(path): \(what) can be \(rule.others) by others (mode \(mode(info))); make it yours alone: chmod \(rule.mode) \(path)")
+      "\(path): \(what) can be \(rule.others) by others (mode \(mode(info))); make it private: chmod \(rule.mode) \(path)"
+    )
   }
 
   private static func status(_ path: String) -> stat? {
@@ -39,7 +41,7 @@ enum PrivateFile {
     return stat(path, &info) == 0 ? info : nil
   }
 
-  private static func mode(_ info: stat) -> String {
+  static func mode(_ info: stat) -> String {
     let digits = String(info.st_mode & 0o777, radix: 8)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }

@@ -1,13 +1,13 @@
 @preconcurrency import Glibc
 import Support
 
-/// Runs a program that gets text on its standard input, and gives what it prints. No shell; the program is looked for in `PATH`.
+/// Runs a program with text on its standard input and returns its output. Searches `PATH` and does not use a shell.
 enum ProgramExchange {
-  /// What went wrong, behind the program's name.
+  /// A failure. The message follows the program's name.
   struct Problem: Error, CustomStringConvertible {
     let description: String
 
-    /// Whether more time might have helped.
+    /// True if the program took too long.
     var isTimeout: Bool { description == Problem.tooLate.description }
 
     init(_ description: String) { self.description = description }
@@ -17,22 +17,23 @@ enum ProgramExchange {
     static func system(_ code: Int32) -> Problem { Problem("cannot be run: \(String(cString: strerror(code)))") }
   }
 
-  /// What a program printed.
+  /// The output of a program.
   struct Output {
-    /// The exit status; nil when a signal ended it.
+    /// The exit status; nil if a signal ended it.
     var status: Int32?
     var text: [UInt8] = []
-    /// The beginning of what it said on standard error.
+    /// The beginning of its standard error.
     var errors: [UInt8] = []
   }
 
-  /// Bytes of standard error that are kept.
+  /// The maximum bytes of standard error to keep.
   private static let keptErrors = 4 * 1024
 
-  /// Blocks. Killed when its time is over.
+  /// Runs a program. Blocks; kills the program when the timeout expires.
   /// - Parameters:
-  ///   - limit: Bytes that it may print.
-  ///   - endsAsGroup: Whether what it has started ends with it. Such a program cannot ask at the terminal.
+  ///   - limit: The maximum bytes of output.
+  ///   - endsAsGroup: True to run it in its own process group and kill its children with it. Such a program cannot read from the
+  ///     terminal.
   static func run(
     _ words: [String], input: [UInt8], timeoutMs: Int64, limit: Int, endsAsGroup: Bool = false
   ) throws(Problem) -> Output {
@@ -50,11 +51,11 @@ enum ProgramExchange {
     return output
   }
 
-  /// A program that runs, and our ends of its streams.
+  /// A running program and our ends of its streams.
   private final class Child {
     private let id: pid_t
     private let isGroup: Bool
-    /// -1 once it is closed.
+    /// Descriptors of our ends; -1 once closed.
     private var input: Int32, output: Int32, errors: Int32
 
     init(_ words: [String], isGroup: Bool) throws(Problem) {
@@ -91,7 +92,7 @@ enum ProgramExchange {
         posix_spawnattr_destroy(&attributes)
       }
       for (number, stream) in streams.enumerated() { posix_spawn_file_actions_adddup2(&actions, stream, Int32(number)) }
-      // The host may have signals blocked or ignored; a program starts with none.
+      // The host may block or ignore signals; the program must start with the defaults.
       var none = sigset_t(), all = sigset_t()
       sigemptyset(&none)
       sigfillset(&all)
@@ -120,7 +121,7 @@ enum ProgramExchange {
 
     // MARK: Streams
 
-    /// Writes all of the input and reads what comes, until both streams of the program are closed.
+    /// Writes the input and reads the output until the program has closed both of its output streams.
     func exchange(_ text: [UInt8], into result: inout Output, until end: Int64, _ limit: Int) throws(Problem) {
       var written = 0
       if text.isEmpty { closeInput() }
@@ -157,7 +158,7 @@ enum ProgramExchange {
       let count = Self.withoutPipeSignal { text[written...].withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) } }
       if count < 0, errno == EINTR || errno == EAGAIN { return }
       written += max(0, count)
-      // A program that reads no input has closed it: what it prints says whether that was right.
+      // A program that does not read its input may close it early. Its output and status show whether it succeeded.
       if count < 0 || written == text.count { closeInput() }
     }
 
@@ -166,7 +167,7 @@ enum ProgramExchange {
       input = -1
     }
 
-    /// Without the signal that a closed pipe sends, whatever the process does with it. `errno` is that of `body`.
+    /// Runs `body` with SIGPIPE suppressed on this thread, independent of the process's handler. Preserves `errno` of `body`.
     private static func withoutPipeSignal(_ body: () -> Int) -> Int {
       var pipe = sigset_t(), before = sigset_t(), pending = sigset_t()
       sigemptyset(&pipe)
@@ -184,7 +185,7 @@ enum ProgramExchange {
       return count
     }
 
-    /// - Returns: The exit status; nil when a signal ended it.
+    /// - Returns: The exit status; nil if a signal ended it.
     func waitForEnd(until end: Int64) throws(Problem) -> Int32? {
       var status: Int32 = 0
       while true {

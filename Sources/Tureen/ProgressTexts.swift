@@ -1,20 +1,20 @@
-/// What the command says of running syncs. The display has no other texts.
+/// The texts of the command's progress display.
 package enum ProgressTexts {
-  /// Before the first answer.
+  /// Shown before the first response.
   package static let asking = "asking the server"
   package static let queued = "waiting for another sync of the soup"
 
-  /// - Parameter name: Nil for a sync without a name.
+  /// - Parameter name: The sync's name; nil if it has none.
   package static func title(name: String?, soup: String, isUp: Bool) -> String { name ?? "\(soup) \(isUp ? "up" : "down")" }
 
   package static func count(_ done: Int64, of total: Int64) -> String { "\(done) of \(total)" }
 
-  /// How far a list has been read whose length is not known.
+  /// The progress through a list of unknown length.
   package static func soFar(pages: Int64, records: Int64) -> String {
     "\(counted(pages, "page")), \(counted(records, "record")) so far"
   }
 
-  /// A line of its own, for outputs that are not a terminal.
+  /// A complete line for outputs that are not a terminal.
   package static func line(_ title: String, _ percent: Int64?, _ counts: String) -> String {
     "sync '\(title)': " + (percent.map { "\($0)%, " } ?? "") + counts
   }
@@ -25,7 +25,7 @@ package enum ProgressTexts {
 
   package static func stopped(_ title: String, records: Int64, pages: Int64, hasMore: Bool) -> String {
     hasMore
-      ? "sync '\(title)': \(amount(records, pages)), and the list goes on"
+      ? "sync '\(title)': \(amount(records, pages)), and the list continues"
       : "sync '\(title)': stopped after \(amount(records, pages))"
   }
 

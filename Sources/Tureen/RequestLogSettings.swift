@@ -1,10 +1,10 @@
 import JSON
 import RestClient
 
-/// The request log that a person or a program asks for, in place of what connections say.
+/// The request log that a person or a program has chosen. Overrides the settings of connections.
 public struct RequestLogSettings: Sendable, Equatable {
   public var level: RequestLogLevel
-  /// Nil is stderr.
+  /// The file's path; nil for stderr.
   public var file: String?
 
   public init(level: RequestLogLevel, file: String? = nil) {
@@ -12,8 +12,8 @@ public struct RequestLogSettings: Sendable, Equatable {
     self.file = file
   }
 
-  /// `TUREEN_LOG_REQUESTS` and `TUREEN_LOG_REQUESTS_FILE`.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for a word that is not a level.
+  /// Reads `TUREEN_LOG_REQUESTS` and `TUREEN_LOG_REQUESTS_FILE`.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for an unknown level.
   static func environment() throws -> RequestLogSettings? {
     guard let word = Environment["TUREEN_LOG_REQUESTS"] else { return nil }
     guard let level = level(word) else { throw HostError(.invalidConfiguration, "TUREEN_LOG_REQUESTS: \(complaint(word))") }

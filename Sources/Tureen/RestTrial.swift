@@ -6,25 +6,28 @@ import RestClient
 import RestCollections
 import Support
 
-/// Tries a target of type `rest` while it is being written: makes its first request and, if asked, one create, one update and
-/// one delete. Keeps nothing.
+/// Tries out a target of type `rest` during development: sends its first request and optionally creates, updates and deletes
+/// one record. Stores nothing.
 public struct RestTrial {
   private let target: JSONObject
   private let host: Host
   private let home: String
 
   /// - Parameters:
-  ///   - path: A file with a target, alone or under `target`, then with its connection under `connection`. The form of
-  ///     `scripts/connections`.
-  ///   - connection: The name of a connection in `connections.json` beside the file, in place of the target's.
-  ///   - requestLog: nil for none.
+  ///   - path: A file with a target, or with a target under `target` and optionally its connection under `connection`, like the
+  ///     files in `scripts/connections`.
+  ///   - connection: The name of a connection in `connections.json` in the same folder. Overrides the target's.
+  ///   - requestLog: The request log; nil for none.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file and the key; `.fileNotWritable`.
   public init(file path: String, connection: String?, requestLog: RequestLogSettings?) throws {
-    guard let text = FileSystem.read(path) else { throw HostError(.invalidConfiguration, "\(path): cannot be read") }
+    let absolute = HostSettings.absolute(path), folder = FileSystem.folder(of: absolute)
     do {
-      let file = try JSONFile(name: path, text: text), folder = FileSystem.folder(of: HostSettings.absolute(path))
+      let name = String(absolute.dropFirst(folder == "/" ? 1 : folder.count + 1)), trusted = try TrustedFolders()
+      guard let file = try ConfigurationFile.read(name, in: folder, trusted) else {
+        throw HostError(.invalidConfiguration, "\(path): cannot be read")
+      }
       var settings = HostSettings()
-      (target, settings.connections) = try RestTrial.read(file, folder: folder, connection)
+      (target, settings.connections) = try RestTrial.read(file, folder: folder, connection, trusted)
       settings.requestLog = requestLog
       home = try RestTrial.temporaryHome()
       settings.home = home
@@ -37,15 +40,16 @@ public struct RestTrial {
   }
 
   private static func read(
-    _ file: JSONFile, folder: String, _ name: String?
+    _ source: ConfigurationFile, folder: String, _ name: String?, _ trusted: TrustedFolders
   ) throws -> (target: JSONObject, connections: [ConnectionSettings]) {
-    guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
+    let file = source.json
+    guard let top = file.value.objectValue else { throw file.problem("must contain an object") }
     let isAlone = top["type"] != nil
     if !isAlone, let unknown = KnownKeys(["about", "connection", "target"]).unknown(in: top) {
       throw file.problem(key: unknown.key, unknown.complaint)
     }
     guard var target = isAlone ? top : top["target"]?.objectValue else {
-      throw file.problem("must hold a target: an object with 'type', or one under 'target'")
+      throw file.problem("must contain a target: an object with 'type', or one under 'target'")
     }
     guard target["type"]?.stringValue == "rest" else { throw file.problem("the target's 'type' must be \"rest\"") }
     if let name { target["connection"] = .string(name) }
@@ -53,12 +57,12 @@ public struct RestTrial {
     if name == nil, !isAlone, let own = top["connection"] {
       let name = target["connection"]?.stringValue ?? "default"
       target["connection"] = .string(name)
+      try source.checkTrust(key: "connection")
       return (target, [try ConnectionSettings(name: name, json: own, from: origin)])
     }
-    let beside = folder + "/connections.json"
-    guard FileSystem.exists(beside) else { return (target, []) }
-    guard let text = FileSystem.read(beside) else { throw file.problem("\(beside) cannot be read") }
-    return (target, try ConnectionSettings.read(try JSONFile(name: beside, text: text), folder: folder))
+    guard let beside = try ConfigurationFile.read("connections.json", in: folder, trusted) else { return (target, []) }
+    try beside.checkTrustOfConnections()
+    return (target, try ConnectionSettings.read(beside.json, folder: folder))
   }
 
   private static func temporaryHome() throws -> String {
@@ -71,10 +75,10 @@ public struct RestTrial {
   }
 
   /// - Parameters:
-  ///   - writes: Creates a record at the server, changes it and deletes it.
-  ///   - tell: Gets the report, line by line.
-  /// - Returns: Whether the list could be read and everything that was tried was taken.
-  /// - Throws: ``HostError`` for a definition that cannot work.
+  ///   - writes: True to create, change and delete a record on the server.
+  ///   - tell: Called with each line of the report.
+  /// - Returns: True if the list is usable and the server accepted every write.
+  /// - Throws: ``HostError`` for an invalid target.
   public func run(writes: Bool, _ tell: (String) -> Void) throws -> Bool {
     defer {
       host.shutdown()
@@ -119,7 +123,7 @@ public struct RestTrial {
     "  " + subject + String(repeating: " ", count: max(1, 8 - subject.count)) + text
   }
 
-  /// One line for each key of the target, as it stands there: `"paging": {"style":"bodyUrl","nextPath":"next"}`.
+  /// Formats one line per key of the target, such as `"paging": {"style":"bodyUrl","nextPath":"next"}`.
   private static func spelled(_ advice: [PageSurvey.Advice]) -> [String] {
     var keys = JSONObject()
     for one in advice { keys.set(one.value, at: one.key.split(separator: ".").map(String.init)) }
@@ -158,7 +162,7 @@ extension RestTrial {
     return updated != nil && deleted != nil
   }
 
-  /// - Returns: The record, also where it has nothing to be updated; nil when the server refuses it.
+  /// - Returns: The record, unchanged if there is nothing to update; nil if the server refuses the update.
   private func update(
     _ created: JSONObject, _ trial: TrialRecord, _ soup: TrialSoup, _ stamp: String, _ tell: (String) -> Void
   ) throws -> JSONObject? {
@@ -174,7 +178,7 @@ extension RestTrial {
   }
 }
 
-/// The soup of a trial's one record.
+/// The soup for the record of a trial.
 private struct TrialSoup {
   let bridge: Bridge
   let target: JSONObject
@@ -187,8 +191,8 @@ private struct TrialSoup {
     _ = try call("smartstore", "pgRegisterSoup", ["soupName": .string(Self.name), "indexes": [.object(spec)]])
   }
 
-  /// Stores a change and sends it.
-  /// - Returns: The record as it is then; nil when it was not taken, which has been told.
+  /// Stores a change and syncs it up.
+  /// - Returns: The record afterwards; nil if it was refused, which has been reported.
   func send(
     _ record: JSONObject, as mark: String, _ verb: String, _ tell: (String) -> Void
   ) throws -> JSONObject? {
@@ -213,7 +217,7 @@ private struct TrialSoup {
     return left
   }
 
-  /// Why the record was not taken.
+  /// Returns why the record was refused; nil if it was not.
   private static func refusal(_ row: JSONObject) -> String? {
     guard row["__local__"]?.boolValue == true else { return nil }
     guard let text = row["__last_error__"]?.stringValue, let error = try? JSONValue(parsing: Array(text.utf8)) else {
@@ -221,7 +225,7 @@ private struct TrialSoup {
     }
     let fields = error["fields"]?.objectValue?.map { "\($0.key): \($0.value.stringValue ?? $0.value.text)" } ?? []
     let status = error["status"]?.integerValue.flatMap { $0 == 0 ? nil : "\($0) " } ?? ""
-    // A message that is no more than the fields in JSON says nothing beside them.
+    // Omit a message that only repeats the fields as JSON.
     let message = error["message"]?.stringValue.flatMap { $0.hasPrefix("{") && !fields.isEmpty ? nil : $0 }
     return "refused: " + status + ([message].compactMap { $0 } + fields).joined(separator: "; ")
   }

@@ -4,16 +4,16 @@ import Salesforce
 import SmartStore
 import Support
 
-/// Where a home keeps the sandbox org and what is needed to sign in to it.
+/// The files of the sandbox org in a home.
 public enum SandboxFiles {
-  /// The database file; its folder is made.
+  /// Returns the path of the database file, and creates its folder.
   public static func database(home: String) throws -> String {
     try FileSystem.makeDirectory("\(home)/sandbox")
     return "\(home)/sandbox/org.sqlite"
   }
 
-  /// Files that stand beside the database and shape a new org: `schema.json`, and `seed.json` or what is in `seed/`, in
-  /// order of names.
+  /// Returns the files next to the database that define a new org: `schema.json`, `seed.json`, and the files in `seed/` sorted
+  /// by name.
   public static func schemaAndSeeds(home: String) -> (schema: String?, seeds: [String]) {
     let folder = "\(home)/sandbox"
     let schema = "\(folder)/schema.json"
@@ -26,13 +26,13 @@ public enum SandboxFiles {
     )
   }
 
-  /// The folder of the sandbox's own certificate.
+  /// Returns the folder of the sandbox's certificate.
   public static func certificates(home: String) throws -> String {
     try FileSystem.makeDirectory("\(home)/sandbox")
     return "\(home)/sandbox/tls"
   }
 
-  /// Writes the credentials where the org name `sandbox` looks for them, readable by their owner alone.
+  /// Writes the credentials file that the org name `sandbox` uses, readable only by its owner.
   /// - Returns: The file's path.
   public static func keepCredentials(home: String, _ credentials: JSONObject) throws -> String {
     try FileSystem.makeDirectory("\(home)/sandbox")
@@ -41,7 +41,7 @@ public enum SandboxFiles {
     return path
   }
 
-  /// Removes the credentials when they are still those of the server at `url`.
+  /// Removes the credentials if they still belong to the server at `url`.
   public static func forgetCredentials(home: String, of url: String) {
     let path = Org.sandboxCredentialsPath(home: home)
     guard let text = FileSystem.read(path), let kept = try? JSONValue(parsing: text), kept["loginUrl"]?.stringValue == url
@@ -49,8 +49,8 @@ public enum SandboxFiles {
     try? FileSystem.removeTree(path)
   }
 
-  /// How to sign in to the sandbox org that is served under this home.
-  /// - Throws: ``HostError`` when its credentials are not there, as with `--tls`.
+  /// Returns the credentials of the sandbox org that is served for this home.
+  /// - Throws: ``HostError`` if there is no credentials file, as with `--tls`.
   public static func credentials(home: String) throws -> Credentials {
     try CredentialsSource.read(Org.sandboxCredentialsPath(home: home), defaultURL: nil).credentials
   }

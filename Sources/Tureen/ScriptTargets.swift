@@ -3,20 +3,20 @@ import LuaBridge
 import MobileSync
 import Synchronization
 
-/// Runs custom sync targets and resolvers in the script that is attached to the host.
+/// Runs custom sync targets and conflict resolvers in the attached script.
 final class ScriptTargets: CustomTargetRunner {
   private let script = Mutex<ScriptCalls?>(nil)
 
   func attach(_ calls: ScriptCalls) { script.withLock { $0 = calls } }
 
-  /// The script that is attached.
+  /// The attached script.
   var attached: ScriptCalls? { script.withLock { $0 } }
 
   func run(_ call: CustomTargetCall) async throws -> [UInt8] {
     let label = "custom target '\(call.implementation)'"
     let noScript = SyncError(
       .customTarget,
-      "\(label): targets of type 'custom' are functions of a Lua script, and there is none here: run the sync in one, "
+      "\(label): targets of type 'custom' are functions of a Lua script, and none is running: run the sync in one, "
         + "with tureen run or luaopen_tureen")
     let request: JSONObject = [
       "implementation": .string(call.implementation), "function": .string(call.function.rawValue),
@@ -27,8 +27,8 @@ final class ScriptTargets: CustomTargetRunner {
     }
   }
 
-  /// The script's answer to a request.
-  /// - Throws: `noScript` where there is none, and what `failure` makes of an error in the script.
+  /// Sends a request to the script and returns its answer.
+  /// - Throws: `noScript` if there is none; an error in the script, converted by `failure`.
   private func ask(
     _ request: JSONObject, or noScript: SyncError, failure: (BridgeError) -> SyncError
   ) async throws -> [UInt8] {
@@ -48,8 +48,8 @@ extension ScriptTargets: ConflictResolverSource {
     let label = "resolver '\(name)'"
     let noScript = SyncError(
       .resolver,
-      "\(label): the option 'resolver' names a function of a Lua script, and there is none here: without the option conflicts "
-        + "are kept, for getConflicts and resolveConflict")
+      "\(label): the option 'resolver' names a function of a Lua script, and none is running: without the option conflicts "
+        + "are recorded for getConflicts and resolveConflict")
     let request: JSONObject = [
       "implementation": .string(name), "function": "resolveConflict", "arguments": .object(conflict.json),
     ]

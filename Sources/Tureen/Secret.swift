@@ -1,6 +1,6 @@
 import Glibc
 
-/// A few secret bytes outside of Swift's own memory, wiped when they are let go of.
+/// A buffer for secret bytes that is wiped when it is released.
 final class Secret {
   private let buffer: UnsafeMutableRawBufferPointer
   private(set) var count = 0
@@ -16,13 +16,13 @@ final class Secret {
     try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
   }
 
-  /// What is still free.
+  /// The free part of the buffer.
   var rest: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: buffer[count...]) }
 
-  /// Counts bytes that were written into ``rest``.
+  /// Adds to ``count`` the bytes that were written to ``rest``.
   func add(_ bytes: Int) { count = min(buffer.count, count + bytes) }
 
-  /// Takes one line break off the end: editors and `echo` put it there.
+  /// Removes one trailing line break, which editors and `echo` add.
   func dropLineBreak() {
     if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
   }

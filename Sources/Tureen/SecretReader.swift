@@ -1,9 +1,9 @@
 @preconcurrency import Glibc
 import Support
 
-/// Reads a secret from where people keep them. No result and no error shows any of it.
+/// Reads secrets from files, environment variables and programs. Errors do not quote any part of the secret.
 enum SecretReader {
-  /// What went wrong, behind the name of the source.
+  /// A failure. The message follows the name of the source.
   struct Problem: Error {
     let what: String
 
@@ -12,9 +12,9 @@ enum SecretReader {
     static func system(_ verb: String, _ code: Int32) -> Problem { Problem("\(verb): \(String(cString: strerror(code)))") }
   }
 
-  /// A file, or a pipe, without one line break at its end.
+  /// Reads a file or a pipe, without one trailing line break.
   static func file(_ path: String, limit: Int = Tuning.secretBytes) throws(Problem) -> Secret {
-    // Never waits for the other end of a pipe to be opened.
+    // Do not wait until the other end of a pipe is opened.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .system("cannot be read", errno) }
     defer { close(descriptor) }
@@ -23,7 +23,7 @@ enum SecretReader {
     return try checked(secret)
   }
 
-  /// The value of an environment variable, exactly; nil is a variable that is not set.
+  /// Copies the exact value of an environment variable. nil means that it is not set.
   static func variable(_ value: UnsafePointer<CChar>?, limit: Int = Tuning.secretBytes) throws(Problem) -> Secret {
     guard let value else { throw Problem("it is not set") }
     let length = strlen(value), secret = Secret(capacity: limit)
@@ -33,8 +33,8 @@ enum SecretReader {
     return try checked(secret)
   }
 
-  /// What a program prints, without one line break at its end. It is looked for in `PATH`, finds no standard input, and what it
-  /// says on standard error goes where ours goes. Killed when its time is over.
+  /// Reads the output of a program, without one trailing line break. The program is searched in `PATH`, has no standard input,
+  /// inherits standard error, and is killed when the timeout expires.
   static func command(
     _ words: [String], timeoutMs: Int64, limit: Int = Tuning.secretBytes
   ) throws(Problem) -> Secret {
@@ -58,13 +58,13 @@ enum SecretReader {
     return secret
   }
 
-  private static func tooLong(_ limit: Int) -> Problem { Problem("it holds more than \(limit - 2) bytes, which is too long") }
+  private static func tooLong(_ limit: Int) -> Problem { Problem("it is longer than \(limit - 2) bytes") }
 
   // MARK: Reading
 
   private static func deadline(_ milliseconds: Int64) -> Int64 { SystemClock.monotonicMilliseconds() + milliseconds }
 
-  /// Everything up to the end of a file or pipe.
+  /// Reads up to the end of a file or pipe.
   private static func read(_ descriptor: Int32, until end: Int64, _ limit: Int) throws(Problem) -> Secret {
     let secret = Secret(capacity: limit)
     while true {
@@ -100,7 +100,7 @@ enum SecretReader {
     }
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    // The host may have signals blocked or ignored; a program starts with none.
+    // The host may block or ignore signals; the program must start with the defaults.
     var none = sigset_t(), all = sigset_t()
     sigemptyset(&none)
     sigfillset(&all)

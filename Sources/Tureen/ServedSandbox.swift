@@ -2,22 +2,22 @@ import Glibc
 import JSON
 import Support
 
-/// The `tureen sandbox` of a home, as other processes find it. There is one at most: a second one would take the credentials of
-/// the first one away when it ends.
+/// The running `tureen sandbox` of a home, as other processes find it. There is at most one, because a second one would remove
+/// the credentials of the first when it ends.
 public struct ServedSandbox: Sendable, Equatable {
   public let url: String
-  /// What calls of its control interface bring. A secret.
+  /// The token for its control interface. A secret.
   public let controlToken: String
-  /// The file with the certificate to trust; nil without TLS.
+  /// The path of the certificate to trust; nil without TLS.
   public let authority: String?
-  /// The pretend forge beside the org.
+  /// The simulated forge next to the org.
   public let forge: Forge?
-  /// The pretend Parse server beside the org.
+  /// The simulated Parse server next to the org.
   public let parse: Parse?
 
-  /// A Parse server, and a key that clients of it have.
+  /// A simulated Parse server and the key of its clients.
   public struct Parse: Sendable, Equatable {
-    /// The server URL that clients take.
+    /// The server URL for clients.
     public let url: String
     public let applicationId: String
     /// A secret.
@@ -30,11 +30,11 @@ public struct ServedSandbox: Sendable, Equatable {
     }
   }
 
-  /// A REST API as GitHub has it.
+  /// A simulated REST API like that of GitHub.
   public struct Forge: Sendable, Equatable {
-    /// The base address that clients take.
+    /// The base URL for clients.
     public let url: String
-    /// A token of one of its users. A secret.
+    /// The token of one of its users. A secret.
     public let token: String
 
     public init(url: String, token: String) {
@@ -51,7 +51,7 @@ public struct ServedSandbox: Sendable, Equatable {
     self.parse = parse
   }
 
-  /// The one that is served under a home now; nil when there is none, or none that is ready.
+  /// Returns the running sandbox of a home; nil if there is none or it is not ready.
   public static func find(home: String) -> ServedSandbox? {
     guard let descriptor = open(lockPath(home), O_RDONLY | O_CLOEXEC) else { return nil }
     defer { close(descriptor) }
@@ -73,15 +73,15 @@ public struct ServedSandbox: Sendable, Equatable {
       url: url, controlToken: token, authority: kept["authority"]?.stringValue, forge: forge, parse: parse)
   }
 
-  /// The place of a home's one sandbox. It is free again when the process ends, however it ends.
-  public final class Place: Sendable {
+  /// The lock that makes a process the only sandbox of a home. The system releases it when the process ends.
+  public final class Lock: Sendable {
     private let descriptor: Int32
 
-    /// Another process has the place.
+    /// Another process is the sandbox of the home.
     public struct Taken: Error { public let processId: Int32 }
 
-    /// Takes the place. One of a process: closing another descriptor of the file would free it.
-    /// - Throws: ``Taken``, or what keeps the file from being written.
+    /// Takes the lock. Create at most one per process and home, because closing any descriptor of the file releases the lock.
+    /// - Throws: ``Taken``, or ``HostError`` if the file cannot be written.
     public init(home: String) throws {
       try FileSystem.makeDirectory("\(home)/sandbox")
       let path = ServedSandbox.lockPath(home)
@@ -93,13 +93,13 @@ public struct ServedSandbox: Sendable, Equatable {
       if fcntl(descriptor, F_SETLK, &lock) != 0, errno == EACCES || errno == EAGAIN {
         throw Taken(processId: ServedSandbox.holder(descriptor) ?? 0)
       }
-      // What an earlier one may have left.
+      // Remove what an earlier process may have left.
       ftruncate(descriptor, 0)
     }
 
     deinit { close(descriptor) }
 
-    /// Lets others find the server.
+    /// Publishes the server to other processes.
     public func announce(_ served: ServedSandbox) {
       var members: JSONObject = ["url": .string(served.url), "controlToken": .string(served.controlToken)]
       members["authority"] = served.authority.map { .string($0) }
@@ -111,7 +111,7 @@ public struct ServedSandbox: Sendable, Equatable {
       _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// Other commands no longer find it.
+    /// Hides the server from other processes.
     public func withdraw() { ftruncate(descriptor, 0) }
   }
 
@@ -129,7 +129,7 @@ public struct ServedSandbox: Sendable, Equatable {
     return lock
   }
 
-  /// The process that has the file locked.
+  /// Returns the id of the process that holds the lock.
   private static func holder(_ descriptor: Int32) -> Int32? {
     var lock = wholeFile
     guard fcntl(descriptor, F_GETLK, &lock) == 0, Int32(lock.l_type) != Int32(F_UNLCK) else { return nil }

@@ -5,10 +5,10 @@ import RestCollections
 import Salesforce
 
 extension TargetRegistry {
-  /// The kinds of servers that a host's syncs know. A new kind is one line here.
+  /// Returns the targets of all services that a host supports.
   /// - Parameters:
-  ///   - connections: nil where they are not known yet: targets may then name any.
-  ///   - assets: Where files that rows name are kept.
+  ///   - connections: The known connections; nil to accept targets with any connection name.
+  ///   - assets: The folder for files that rows refer to.
   static func host(_ connections: RestConnections?, assets: AssetFolder? = nil) -> TargetRegistry {
     TargetRegistry([SalesforceSyncService(), RestSyncService(connections, assets: assets), ParseSyncService(connections)])
   }

@@ -3,28 +3,28 @@ import JSON
 import Salesforce
 import Support
 
-/// The keys of a credentials file, which the environment has as well: `clientId` is `TUREEN_CLIENT_ID` there.
+/// The keys of a credentials file and their environment variables: `clientId` is `TUREEN_CLIENT_ID`.
 enum SignInKeys {
   static let plain = [
     "flow", "loginUrl", "clientId", "username", "audience", "instanceUrl", "scopes", "redirectUri", "sfOrg",
   ]
-  /// Each also with `File`, `Variable` or `Command` behind it.
+  /// Secrets, each also with the suffix `File`, `Variable` or `Command`.
   static let secrets = ["clientSecret", "password", "refreshToken", "accessToken", "sfdxAuthUrl"]
-  /// Never given in place: with `File`, `Variable` or `Command` only.
+  /// The private key, only with the suffix `File`, `Variable` or `Command`.
   static let privateKey = "privateKey"
-  static let places = ["File", "Variable", "Command"]
+  static let locationSuffixes = ["File", "Variable", "Command"]
 
   static var all: [String] {
-    plain + secrets.flatMap { name in [name] + places.map { name + $0 } } + places.map { privateKey + $0 }
+    plain + secrets.flatMap { name in [name] + locationSuffixes.map { name + $0 } } + locationSuffixes.map { privateKey + $0 }
   }
 
-  /// Whether a file holds something that only one user has, such as a password: it is not for others.
+  /// Returns true if the fields contain a secret that belongs to a single user, such as a password.
   static func areOfOneUser(_ fields: JSONObject) -> Bool {
     let ofUser = secrets.filter { $0 != "clientSecret" } + ["sfOrg"]
     return fields.contains { key, _ in ofUser.contains { key.hasPrefix($0) } }
   }
 
-  /// What the environment says.
+  /// Reads the fields from the environment.
   static func environment() -> JSONObject {
     var fields = JSONObject()
     for key in all where !key.hasSuffix("Variable") {
@@ -34,15 +34,15 @@ enum SignInKeys {
     return fields
   }
 
-  /// `clientSecretFile` is `TUREEN_CLIENT_SECRET_FILE`.
+  /// Returns the environment variable of a key: `clientSecretFile` becomes `TUREEN_CLIENT_SECRET_FILE`.
   static func variable(_ key: String) -> String {
     "TUREEN_" + key.reduce(into: "") { name, letter in name += letter.isUppercase ? "_\(letter)" : letter.uppercased() }
   }
 }
 
-/// One secret of a sign-in, or where it is kept.
+/// A secret of a sign-in, or its location.
 struct SignInSecret: Sendable {
-  enum Place: Sendable, Equatable {
+  enum Location: Sendable, Equatable {
     case text(String)
     case file(String)
     case variable(String)
@@ -50,37 +50,37 @@ struct SignInSecret: Sendable {
   }
 
   let key: String
-  let place: Place
+  let location: Location
 
-  /// Finds `name`, `nameFile`, `nameVariable` or `nameCommand`; nil when none is there.
-  /// - Parameter folder: What the name of a file is relative to; nil is the working directory.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for more than one, and for a command that is not valid.
+  /// Reads `name`, `nameFile`, `nameVariable` or `nameCommand`; returns nil if none is present.
+  /// - Parameter folder: The base folder of a relative file name; nil for the working directory.
+  /// - Throws: ``HostError`` `.invalidConfiguration` if more than one is present or a command is invalid.
   init?(_ name: String, in fields: JSONObject, folder: String?) throws {
-    let given = ([name] + SignInKeys.places.map { name + $0 }).filter { fields[$0] != nil }
+    let given = ([name] + SignInKeys.locationSuffixes.map { name + $0 }).filter { fields[$0] != nil }
     guard let key = given.first, let value = fields[key] else { return nil }
     guard given.count == 1 else {
-      throw HostError(.invalidConfiguration, "'\(given[1])' stands beside '\(key)': give one of them")
+      throw HostError(.invalidConfiguration, "'\(given[1])' cannot be combined with '\(key)': give one of them")
     }
     self.key = key
     switch (key.dropFirst(name.count), value) {
     case ("File", .string(let path)) where !path.isEmpty:
-      place = .file(path.hasPrefix("/") ? path : folder.map { "\($0)/\(path)" } ?? path)
-    case ("Variable", .string(let variable)) where !variable.isEmpty && !variable.contains("="): place = .variable(variable)
+      location = .file(path.hasPrefix("/") ? path : folder.map { "\($0)/\(path)" } ?? path)
+    case ("Variable", .string(let variable)) where !variable.isEmpty && !variable.contains("="): location = .variable(variable)
     case ("Command", _):
       guard case .command(let words)? = StoreKeySource("storeKeyCommand", value) else {
         throw HostError(.invalidConfiguration, "'\(key)' \(StoreKeySource.shape(of: "storeKeyCommand"))")
       }
-      place = .command(words)
-    case ("", .string(let text)) where !text.isEmpty: place = .text(text)
+      location = .command(words)
+    case ("", .string(let text)) where !text.isEmpty: location = .text(text)
     default: throw HostError(.invalidConfiguration, "'\(key)' must be a string that is not empty")
     }
   }
 
-  var isCommand: Bool { if case .command = place { true } else { false } }
+  var isCommand: Bool { if case .command = location { true } else { false } }
 
-  /// For messages; never the secret.
+  /// The location for messages, without the secret.
   var name: String {
-    switch place {
+    switch location {
     case .text: "'\(key)'"
     case .file(let path): "'\(key)' \(path)"
     case .variable(let variable): "'\(key)' \(variable)"
@@ -88,11 +88,11 @@ struct SignInSecret: Sendable {
     }
   }
 
-  /// The bytes, wiped when they are let go of. Blocks: a command may take up to 60 s.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the place.
+  /// Reads the bytes, which are wiped when the result is released. Blocks: a command may take up to 60 s.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the location.
   func read() throws -> Secret {
     do {
-      switch place {
+      switch location {
       case .text(let text):
         return try text.withCString { try SecretReader.variable($0, limit: Tuning.connectionSecretBytes) }
       case .file(let path):
@@ -107,16 +107,16 @@ struct SignInSecret: Sendable {
     }
   }
 
-  /// The secret as text on one line.
+  /// Reads the secret as a single line of text.
   func text() throws -> String {
     let text = try read().withBytes { String(validating: $0, as: UTF8.self) }
     guard let text, text.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
-      throw HostError(.invalidConfiguration, "\(name) holds a line break or bytes that cannot be sent")
+      throw HostError(.invalidConfiguration, "\(name) contains a line break or bytes that cannot be sent")
     }
     return text
   }
 
-  /// The secret as the key of a JWT app.
+  /// Reads the secret as the private key of a JWT app.
   func signingKey() throws -> SigningKey {
     do {
       return try read().withBytes { try SigningKey(pem: $0) }

@@ -2,23 +2,23 @@ import Glibc
 import JSON
 import SmartStore
 
-/// Where the key of the stores is found. The key itself is no setting: it is in no argument, no log and no error.
+/// The source of the stores' key. The key itself is never part of a setting, an argument, a log message or an error.
 public enum StoreKeySource: Sendable, Equatable {
-  /// A file; its last line break is not part of the key.
+  /// A file. A trailing line break is not part of the key.
   case file(String)
-  /// An environment variable's name.
+  /// The name of an environment variable.
   case variable(String)
-  /// A program and its arguments, run without a shell; what it prints, without its last line break, is the key.
+  /// A program and its arguments, run without a shell. Its output without a trailing line break is the key.
   case command([String])
 
-  /// Whether this build can encrypt stores.
+  /// True if this build can encrypt stores.
   public static var isSupported: Bool { StoreKey.isSupported }
 
-  /// The settings, by name.
+  /// The names of the settings.
   static let keys = ["storeKeyFile", "storeKeyVariable", "storeKeyCommand"]
 
-  /// Reads a setting's value.
-  /// - Returns: Nil when the value is of another shape; ``shape(of:)`` tells people which it should have.
+  /// Parses the value of a setting.
+  /// - Returns: nil if the value has the wrong form; ``shape(of:)`` describes the right one.
   init?(_ key: String, _ value: JSONValue) {
     switch (key, value) {
     case ("storeKeyFile", .string(let path)) where !path.isEmpty: self = .file(path)
@@ -35,7 +35,7 @@ public enum StoreKeySource: Sendable, Equatable {
     }
   }
 
-  /// A command as it stands on one line: a JSON array, or words between spaces. Nil for none.
+  /// Parses a command line: a JSON array, or words separated by spaces. Returns nil if it is empty or invalid.
   public init?(commandLine line: String) { self.init("storeKeyCommand", .string(line)) }
 
   static func shape(of key: String) -> String {
@@ -46,7 +46,7 @@ public enum StoreKeySource: Sendable, Equatable {
     }
   }
 
-  /// The words of a command on one line. No quotes, no variables, no wildcards: that is a shell's.
+  /// Splits a command line into words. Does not support the quotes, variables and wildcards of a shell.
   static func words(_ line: String) -> [String]? {
     if line.hasPrefix("[") {
       guard let list = (try? JSONValue(parsing: Array(line.utf8)))?.arrayValue else { return nil }
@@ -56,7 +56,7 @@ public enum StoreKeySource: Sendable, Equatable {
     return words.isEmpty ? nil : words
   }
 
-  /// The words of a command in a setting: text of one line, or an array.
+  /// Returns the words of a command in a setting: a command line, or an array.
   static func words(_ value: JSONValue) -> [String]? {
     guard case .command(let words)? = StoreKeySource("storeKeyCommand", value) else { return nil }
     return words
@@ -67,8 +67,8 @@ public enum StoreKeySource: Sendable, Equatable {
     return words
   }
 
-  /// The environment's word: `TUREEN_STORE_KEY`, which holds the key, `TUREEN_STORE_KEY_FILE`, `TUREEN_STORE_KEY_COMMAND`.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for more than one of them, and for a command that is none.
+  /// Reads `TUREEN_STORE_KEY` (which contains the key), `TUREEN_STORE_KEY_FILE` or `TUREEN_STORE_KEY_COMMAND`.
+  /// - Throws: ``HostError`` `.invalidConfiguration` if more than one is set or the command is invalid.
   static func environment() throws -> StoreKeySource? {
     var found: [(name: String, source: StoreKeySource)] = []
     if Environment["TUREEN_STORE_KEY"] != nil { found.append(("TUREEN_STORE_KEY", .variable("TUREEN_STORE_KEY"))) }
@@ -85,8 +85,8 @@ public enum StoreKeySource: Sendable, Equatable {
     return found.first?.source
   }
 
-  /// Finds the key. Blocks: a command may take its time, up to 60 s.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, variable or program, never what was read;
+  /// Reads the key. Blocks: a command may take up to 60 s.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, variable or program, but not quoting what was read;
   ///   ``SmartStore/StoreError`` `.encryptionUnavailable`.
   public func read() throws -> StoreKey {
     guard StoreKey.isSupported else { throw StoreKey.unavailable }
@@ -98,7 +98,7 @@ public enum StoreKeySource: Sendable, Equatable {
     }
   }
 
-  /// The bytes of the key, wiped when they are let go of.
+  /// Reads the bytes of the key, which are wiped when the result is released.
   func secret() throws -> Secret {
     do {
       switch self {
@@ -113,10 +113,10 @@ public enum StoreKeySource: Sendable, Equatable {
     }
   }
 
-  /// The source that is in force for the command line's own purposes: the environment's.
+  /// Returns the source that the command line uses: that of the environment.
   public static func current() throws -> StoreKeySource? { try environment() }
 
-  /// The source, for people.
+  /// The name of the source in messages.
   private var name: String {
     switch self {
     case .file(let path): "the key file \(path)"

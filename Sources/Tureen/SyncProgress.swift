@@ -1,16 +1,16 @@
 import JSON
 import LuaBridge
 
-/// Decides what is shown of running syncs, and when. A value with the clock of its caller, in milliseconds.
+/// Decides what the progress display of running syncs shows, and when. A plain value; the caller passes the time in milliseconds.
 ///
-/// Nothing is shown of a sync that ends within its grace time (`options.graceMs`). After that a bar changes at most five times
-/// a second, and an output that cannot be rewritten gets a line every ten seconds. A sync of which anything was shown has a last
-/// line; an error always has one.
+/// A sync that ends within its grace time (`options.graceMs`) is not shown. After that, a bar changes at most five times a
+/// second, and an output that is not a terminal gets a line every ten seconds. A sync that was shown also gets a final line; a
+/// failed sync always does.
 package struct SyncProgress: Sendable {
-  /// What a bar shows.
+  /// The content of a progress bar.
   package struct Bar: Sendable, Equatable {
     package let title: String
-    /// Nil where the total is not known.
+    /// nil if the total is not known.
     package let percent: Int64?
     package let counts: String
   }
@@ -32,27 +32,27 @@ package struct SyncProgress: Sendable {
     let began: Int64
     var bar: Bar
     var graceMs: Int64
-    /// When the next line is due.
+    /// The time at which the next line is due.
     var nextLine: Int64
     var wasShown = false
   }
 
-  /// By the time they began.
+  /// The running syncs, sorted by start.
   private var syncs: [Sync] = []
-  /// The bar on the screen, and when it got there.
+  /// The bar on the screen, and when it was drawn.
   private var shown: (key: Key, bar: Bar, at: Int64)?
 
   package static let graceMs: Int64 = 500
-  /// Milliseconds between two changes of a bar: five a second.
+  /// The minimum milliseconds between two changes of a bar.
   package static let barMs: Int64 = 200
-  /// Milliseconds between two lines about one sync.
+  /// The milliseconds between two lines about a sync.
   package static let lineMs: Int64 = 10_000
 
   package init() {}
 
-  /// Takes the state of a sync.
-  /// - Parameter reason: Why it failed; without it the state's own words.
-  /// - Returns: A line that is to be printed at once and stays; nil for none.
+  /// Takes a new state of a sync.
+  /// - Parameter reason: Why it failed; nil for the error in the state.
+  /// - Returns: A permanent line to print at once; nil for none.
   package mutating func note(_ state: JSONValue, id: Int64, of store: StoreReference, at now: Int64, reason: String? = nil)
     -> String?
   {
@@ -77,7 +77,7 @@ package struct SyncProgress: Sendable {
     return SyncProgress.end(status, state, milliseconds: now - known.began)
   }
 
-  /// What the bar shows now: of the sync that has run longest; nil for no bar.
+  /// Returns the current bar, which shows the sync that has run longest; nil for none.
   package mutating func bar(at now: Int64) -> Bar? {
     guard let at = syncs.firstIndex(where: { now - $0.began >= $0.graceMs }) else { return nil }
     if let shown, shown.key == syncs[at].key, now - shown.at < SyncProgress.barMs { return shown.bar }
@@ -86,7 +86,7 @@ package struct SyncProgress: Sendable {
     return syncs[at].bar
   }
 
-  /// The lines that are due, for an output that is not a terminal.
+  /// Returns the lines that are due, for an output that is not a terminal.
   package mutating func lines(at now: Int64) -> [String] {
     syncs.indices.compactMap { i in
       guard now >= syncs[i].nextLine else { return nil }
@@ -96,7 +96,7 @@ package struct SyncProgress: Sendable {
     }
   }
 
-  /// How messages call the sync of a state.
+  /// Returns the name of a sync for messages.
   package static func title(_ state: JSONValue) -> String {
     ProgressTexts.title(
       name: state["name"]?.stringValue, soup: state["soupName"]?.stringValue ?? "",

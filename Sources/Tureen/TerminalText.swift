@@ -1,7 +1,7 @@
-/// Text of servers, scripts and files on its way to a terminal or a log.
+/// Escapes text from servers, scripts and files for terminals and logs.
 public enum TerminalText {
-  /// The text with everything escaped that a terminal would obey and not show: control characters, also those of Unicode, and
-  /// marks that turn the direction of writing. Line breaks and tabs stay.
+  /// Escapes characters that control a terminal: ASCII and Unicode control characters, and marks that change the writing
+  /// direction. Keeps line breaks and tabs.
   public static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isCommand) else { return text }
     var result = ""
@@ -15,7 +15,7 @@ public enum TerminalText {
     return result
   }
 
-  /// The same for JSON text, in JSON's own form: what is escaped reads as the same value.
+  /// Escapes JSON text with JSON escapes, so that it still parses to the same value.
   public static func escapedJSON(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isCommand) else { return text }
     var result = ""

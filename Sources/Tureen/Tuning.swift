@@ -1,40 +1,41 @@
 import SmartStore
 
-/// The limits of a host's own part, each with its unit and its reason.
+/// The limits of the host, each with its unit and its reason.
 enum Tuning {
-  /// Milliseconds a command may take to print the stores' key: enough to unlock a password manager.
+  /// Milliseconds that a command may take to print a key: enough to unlock a password manager.
   static let keyCommandTimeoutMs: Int64 = 60_000
-  /// Milliseconds a file may take to give the key: a pipe may be one.
+  /// Milliseconds that reading a key file may take, because the file may be a pipe.
   static let keyFileTimeoutMs: Int64 = 10_000
-  /// Bytes of a secret with its line break; one more is noticed.
+  /// The buffer size for a secret: its maximum, a line break, and one byte to detect longer input.
   static let secretBytes = StoreKey.maximumBytes + 2
-  /// Bytes of a connection's secret with its line break; one more is noticed. Tokens of some servers have several kilobytes.
+  /// The buffer size for a connection's secret, with a line break and one byte to detect longer input. Tokens of some servers
+  /// have several kilobytes.
   static let connectionSecretBytes = 32 * 1024 + 2
-  /// Bytes of a session that a program keeps: tokens of some kilobytes each.
+  /// The maximum bytes of a session that a program stores: its tokens may have some kilobytes each.
   static let sessionBytes = 256 * 1024
-  /// Characters of what such a program says when it fails.
+  /// The maximum characters of such a program's standard error in a message.
   static let shownErrors = 200
-  /// Milliseconds to wait for another process that renews the same session.
+  /// Milliseconds to wait for another process that is renewing the same session.
   static let sessionLockPatienceMs: Int64 = 90_000
-  /// Milliseconds the sf CLI may take for one answer: it may refresh a token first.
+  /// Milliseconds that a command of the sf CLI may take: it may refresh a token first.
   static let salesforceCLITimeoutMs: Int64 = 60_000
-  /// Bytes that the sf CLI may answer.
+  /// The maximum bytes of output of the sf CLI.
   static let salesforceCLIBytes = 1024 * 1024
-  /// Seconds the program around a host may take to give a session: a person may have to sign in.
+  /// Seconds that the embedding program may take to give a session: a person may have to sign in.
   static let programSessionS = 120.0
-  /// Milliseconds to wait for another process that changes the orgs of the home: it writes a few small files.
+  /// Milliseconds to wait for another process that is changing the orgs of the home, which writes a few small files.
   static let homeLockPatienceMs: Int64 = 30_000
-  /// Milliseconds that stores to be moved or deleted wait for their last holder: a child process that is being started lets go
-  /// within a few.
+  /// Milliseconds to wait for the last user of a store that is to be moved or deleted: a child process that is being started
+  /// releases its copy of the lock within a few milliseconds.
   static let storeLockPatienceMs: Int64 = 500
-  /// Bytes of one file a script may send: as much as the model's org takes, and what fits in memory twice.
+  /// The maximum bytes of a file that a script may send. The upload needs up to twice as much memory.
   static let largestUpload = 2_000_000_000 / 4
-  /// Seconds that syncs have to reach the end of their page when another user becomes the current one.
+  /// Seconds that syncs have to finish their page before a switch of users.
   static let switchSeconds = 30.0
-  /// Milliseconds between two writes of an org's usage: a sync has an answer every few milliseconds.
+  /// Milliseconds between two writes of an org's usage, because a sync gets a response every few milliseconds.
   static let usageWriteMs: Int64 = 10_000
-  /// Milliseconds for which what was seen of an org's usage counts: calls of the last day leave it all the time.
+  /// Milliseconds for which a known usage is valid: it covers a sliding window of 24 hours and changes steadily.
   static let usageLifeMs: Int64 = 600_000
-  /// Milliseconds that clocks of machines with a common home may be apart.
+  /// The maximum clock difference, in milliseconds, between machines that share a home.
   static let usageClockSkewMs: Int64 = 60_000
 }

@@ -1,7 +1,7 @@
 import RestClient
 import Synchronization
 
-/// The end of a wait, which time brings or a word before it. Any thread.
+/// A time limit that can also be ended early. Usable from any thread.
 final class WaitLimit: Sendable {
   private struct State {
     var isOver = false
@@ -10,7 +10,7 @@ final class WaitLimit: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns when the time is over, or ``end()`` was called. One wait at a time.
+  /// Returns when the time has passed or ``end()`` is called. Supports one wait at a time.
   func wait(seconds: Double, _ clock: RetryEnvironment) async {
     let sleep = Task { _ = try? await clock.sleep(seconds) }
     let isLate = state.withLock { state in
@@ -21,7 +21,7 @@ final class WaitLimit: Sendable {
     await sleep.value
   }
 
-  /// Safe twice.
+  /// Ends the wait. May be called twice.
   func end() {
     let sleep = state.withLock { state in
       state.isOver = true

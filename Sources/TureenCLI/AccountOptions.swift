@@ -2,13 +2,13 @@ import ArgumentParser
 import RestClient
 import Tureen
 
-/// The home of a command that looks at accounts and runs no host.
+/// The home of a command that works with accounts and does not run a host.
 struct AccountOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and the sandbox org.")
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
   var home: String?
 
-  /// Runs something on the accounts; a failure ends the command with its status.
-  /// - Parameter asJSON: Whether an error is written as an object.
+  /// Runs `body` with the accounts. An error ends the command with its exit status.
+  /// - Parameter asJSON: Whether to print an error as an object.
   @discardableResult
   func run<Result>(org: String? = nil, asJSON: Bool = false, _ body: (HomeAccounts) throws -> Result) throws -> Result {
     do {

@@ -8,7 +8,7 @@ import LuaBridge
   import SandboxParse
 #endif
 
-/// What `tureen exec --list` prints: services, their actions, and what each takes.
+/// The text of `tureen exec --list`: services, their actions and the arguments of each.
 struct ActionList {
   let service: String?
 
@@ -23,16 +23,25 @@ struct ActionList {
     private static let sandboxActions: [String] = []
   #endif
 
-  /// - Throws: A validation error for a service that is not known.
+  /// The services' short names, such as `smartstore`.
+  static let shortNames = services.map(ActionCatalog.shortName)
+
+  /// Returns the names of the actions of a service, by its short or full name; empty for an unknown service.
+  static func actions(of service: String) -> [String] {
+    guard let full = services.first(where: { $0 == service || ActionCatalog.shortName(of: $0) == service }) else { return [] }
+    return full == sandbox ? sandboxActions : ActionCatalog.actions(of: full)
+  }
+
+  /// - Throws: `ValidationError` for an unknown service.
   var text: String {
     get throws {
       guard let service else {
         return Self.services.map(section).joined(separator: "\n")
-          + "\nOptional arguments stand in brackets. Actions of one store take isGlobalStore and storeName, too.\n"
+          + "\nOptional arguments are in brackets. Actions on a store also take isGlobalStore and storeName.\n"
       }
       guard Self.services.contains(service) else {
         let short = ActionCatalog.shortName(of: service)
-        let hint = NearestName.hint(for: short, among: Self.services.map(ActionCatalog.shortName))
+        let hint = NearestName.hint(for: short, among: Self.shortNames)
         throw ValidationError("unknown service '\(short)'\(hint)")
       }
       return section(service)

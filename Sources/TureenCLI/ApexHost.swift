@@ -3,21 +3,21 @@
   import LuaBridge
   import SandboxOrg
 
-  /// What Apex REST code reaches: the service `tureen.apex`, and nothing else of Tureen's.
+  /// The host of Apex REST code. It offers the service `tureen.apex` and no other.
   ///
-  /// The thread that runs the script waits while one of the bridge carries out an action, so that one at a time uses the call.
+  /// The script's thread waits while a thread of the bridge performs an action, so only one of them uses the call at a time.
   final class ApexHost: BridgeHost, @unchecked Sendable {
     let plugins = Plugins()
     private let begun: JSONValue
     private let call: ApexCall?
-    /// What the file registered, in its order.
+    /// The registered routes, in order.
     private(set) var routes: [ApexScript.Route] = []
-    /// What the handler returned.
+    /// The handler's answer.
     private(set) var answer: ApexAnswer?
 
     /// - Parameters:
-    ///   - begun: What the action `begin` gives the script.
-    ///   - call: nil where there is no request.
+    ///   - begun: The result of the action `begin`.
+    ///   - call: Nil while the file registers its routes.
     init(begun: JSONValue, call: ApexCall?) {
       self.begun = begun
       self.call = call
@@ -41,7 +41,7 @@
       }
     }
 
-    /// - Throws: ``BridgeError``: the org's code and message, in the domain `query` or `dml`.
+    /// - Throws: ``BridgeError`` with the org's code and message, in the domain `query` or `dml`.
     private func records(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
       let type = arguments["type"]?.stringValue ?? "", id = arguments["id"]?.stringValue ?? ""
       let domain = action == "query" ? "query" : "dml"
@@ -72,12 +72,12 @@
     private static func answer(_ arguments: JSONObject) throws -> ApexAnswer {
       let headers = (arguments["headers"]?.objectValue ?? [:]).map { (name: $0.key, value: $0.value.stringValue ?? "") }
       let bytes = try arguments["bytes"]?.stringValue.map { try Bytes.decoded($0) }
-      // A number that is too large for an Int is refused with the others out of range.
+      // A number that does not fit an Int is refused like any other out of range.
       let status = arguments["status"]?.integerValue.flatMap { Int(exactly: $0) } ?? 0
       return ApexAnswer(status: status, body: arguments["body"], bytes: bytes, headers: headers)
     }
 
-    /// Bytes on their way through JSON: each is the character of its number.
+    /// The bytes of a body that travels through JSON with one character for each byte.
     enum Bytes {
       static func encoded(_ bytes: [UInt8]) -> String {
         var text = String.UnicodeScalarView()

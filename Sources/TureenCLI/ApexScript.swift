@@ -8,8 +8,8 @@
 
   /// A Lua file that answers `/services/apexrest/` of a sandbox org.
   ///
-  /// The file runs once at the start, which tells its routes, and again for each request: as with Apex, nothing but records is
-  /// kept between two requests, and no request can use up what another one is allowed.
+  /// The file runs once at the start, to register its routes, and again for each request. As with Apex, only records outlive a
+  /// request, and each request has its own limits.
   struct ApexScript: Sendable {
     struct Route: Sendable {
       let method: String
@@ -17,7 +17,7 @@
       let path: String
     }
 
-    /// What a request may use. Apex has 10 s of processor time, and fewer bytes.
+    /// The limits of a request. Apex allows 10 s of processor time and less memory.
     static let limits = {
       var limits = ScriptLimits()
       limits.isRestricted = true
@@ -32,7 +32,7 @@
     private var routes: [Route] = []
 
     /// Reads the file and runs it.
-    /// - Throws: ``SandboxError`` with status 0 that names the file, and the line where there is one.
+    /// - Throws: ``SandboxError`` with status 0, naming the file and, if known, the line.
     init(file path: String) throws(SandboxError) {
       guard access(path, R_OK) == 0, let bytes = FileSystem.read(path) else {
         throw Self.unusable("\(path): \(String(cString: strerror(errno)))")
@@ -51,11 +51,11 @@
       case .exited: throw Self.unusable("\(path): tureen.main has ended it; register handlers instead")
       }
       guard !routes.isEmpty else {
-        throw Self.unusable("\(path): it registers no handler; call apex.get(\"/path\", function(request, org) ... end)")
+        throw Self.unusable("\(path): the file registers no handlers; call apex.get(\"/path\", function(request, org) ... end)")
       }
     }
 
-    /// Has the file answer.
+    /// Lets the file answer a request.
     func install(on server: SandboxServer) throws {
       for (number, route) in routes.enumerated() {
         do {
@@ -117,7 +117,7 @@
       return .object(request)
     }
 
-    /// Runs the file in a state of its own.
+    /// Runs the file in a new Lua state.
     private func run(
       begun: JSONObject, call: ApexCall?
     ) throws(SandboxError) -> (ApexHost, ScriptState.Outcome, ScriptState.Failure?) {
@@ -130,7 +130,7 @@
       } catch {
         throw SandboxError(status: 503, code: "SERVER_UNAVAILABLE", message: error.message)
       }
-      // After this no thread of the bridge is at work.
+      // Afterwards no thread of the bridge is running.
       defer { state.close() }
       let outcome = state.run(text: Self.runner, name: "=[tureen apex.lua]")
       return (host, outcome, state.failure)
@@ -143,7 +143,7 @@
 
     private func log(_ call: ApexCall, _ text: String) { complain("\(call.method) \(call.path): \(text)") }
 
-    /// Without what Lua skips in files alone: a byte order mark, and a first line for the shell.
+    /// The text without a byte order mark and without a `#!` line, which Lua skips only when it reads files itself.
     private static func chunk(_ text: String) -> String {
       let plain = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
       return plain.hasPrefix("#") ? "--" + plain : plain
@@ -155,7 +155,7 @@
       text.ranges(of: traceback).last.map { String(text[..<$0.lowerBound]) } ?? text
     }
 
-    /// `file:line: ` of what a limit has ended; the rest of the text is about options of `tureen run`.
+    /// The `file:line: ` of a message about a limit. The rest of it names options of `tureen run`.
     private static func place(_ text: String) -> String {
       text.firstRange(of: "the script reached").map { String(text[..<$0.lowerBound]) } ?? ""
     }
@@ -164,7 +164,7 @@
       SandboxError(status: 0, code: "CANNOT_USE_APEX", message: message)
     }
 
-    /// What code does not catch.
+    /// An error that Apex code cannot catch.
     private static func exception(_ message: String, kind: String = "Exception") -> SandboxError {
       SandboxError(status: 500, code: "APEX_ERROR", message: "System.\(kind): \(message)")
     }

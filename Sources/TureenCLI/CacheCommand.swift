@@ -9,15 +9,15 @@ struct CacheCommand: ParsableCommand {
     subcommands: [CacheListCommand.self, CacheClearCommand.self])
 }
 
-/// Where the caches are, and which one is meant.
+/// The home of the caches, and a connection.
 struct CacheOptions: ParsableArguments {
   @Option(help: "The folder of stores, sessions and caches.")
   var home: String?
 
-  @Option(help: "The connection's name; all connections without it.")
+  @Option(help: "The connection's name. Without it, all connections.")
   var connection: String?
 
-  /// Runs something on the caches; a failure ends the command.
+  /// Runs `body` with the caches. An error ends the command.
   func run<Result>(_ body: (HomeCaches) throws -> Result) throws -> Result {
     let caches = HomeCaches(home: try checkedHome(home))
     do {

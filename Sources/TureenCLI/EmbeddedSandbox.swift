@@ -12,28 +12,29 @@ import Tureen
   import SandboxParse
 #endif
 
-/// The sandbox org of a command: the one that `tureen sandbox` serves under the home, else one that is started when a script
-/// first needs it and ended with the script.
+/// The sandbox org of a command: the one that `tureen sandbox` serves under the home, else one that starts when a script first
+/// needs it and ends with the script.
 final class EmbeddedSandbox: Sendable {
+  /// The service that changes records and settings of the org directly.
+  static let service = "tureen.sandbox"
   private let home: String
   private let queue = DispatchQueue(label: "tureen.sandbox")
   private let control = Mutex<(any SandboxControl)?>(nil)
 
   init(home: String) { self.home = home }
 
-  /// The settings of a host that starts this org when it needs one, and whose scripts may change it behind the store's back.
+  /// Settings for a host that starts this org on demand and whose scripts may change records directly on the server.
   func settings(home: String?, org: String?, configDirectory: String?) -> HostSettings {
     var settings = HostSettings()
     settings.home = home
     settings.org = org
     settings.configDirectory = configDirectory
     settings.embeddedSandbox = { home in try self.credentials(home: home) }
-    settings.services["tureen.sandbox"] = { action, arguments in try self.perform(action, arguments) }
-    settings.safeServices.insert("tureen.sandbox")
+    settings.services[Self.service] = { action, arguments in try self.perform(action, arguments) }
     return settings
   }
 
-  /// Finds the org, or starts it. Blocks.
+  /// Finds or starts the org. Blocks.
   func credentials(home: String) throws -> Credentials { try find(home).credentials(home: home) }
 
   private func find(_ home: String) throws -> any SandboxControl {
@@ -48,7 +49,7 @@ final class EmbeddedSandbox: Sendable {
         #else
           throw HostError(
             .noSuchOrg,
-            "this build of tureen holds no sandbox org (package trait Sandbox): choose another org with --org or $TUREEN_ORG")
+            "this build of tureen has no sandbox org (package trait Sandbox); choose another org with --org or $TUREEN_ORG")
         #endif
       }
       control.withLock { $0 = found }
@@ -58,23 +59,23 @@ final class EmbeddedSandbox: Sendable {
 
   func stop() { control.withLock { $0 }?.stop() }
 
-  /// The actions of the service `tureen.sandbox`: changes made on the server, behind the store's back.
+  /// Performs an action of the service `tureen.sandbox`, which changes the server directly.
   func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
     try find(home).perform(action, arguments)
   }
 }
 
-/// A sandbox org, in this process or in another. Everything blocks.
+/// A sandbox org in this process or in another one. All calls block.
 protocol SandboxControl: Sendable {
-  /// How to sign in.
+  /// Credentials to sign in with.
   func credentials(home: String) throws -> Credentials
-  /// - Returns: nil when there is no such action.
+  /// - Returns: Nil if there is no such action.
   func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue?
   func stop()
 }
 
 #if Sandbox
-  /// An org of this process.
+  /// An org in this process.
   private struct OwnSandbox: SandboxControl {
     private let server: SandboxServer
 
@@ -114,7 +115,7 @@ protocol SandboxControl: Sendable {
   }
 #endif
 
-/// Waits on a plain thread for work of the cooperative pool.
+/// Blocks a plain thread until an async operation has finished.
 func waitFor<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
   let done = DispatchSemaphore(value: 0)
   let result = Mutex<Result<T, any Error>?>(nil)

@@ -8,26 +8,30 @@ struct ExecCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec",
     abstract: "Make one call of the bridge and print its result as JSON.",
+    usage: """
+      tureen exec [<options>] <service> <action> [<arguments>]
+             tureen exec --list [<service>]
+      """,
     discussion: """
       SERVICE and ACTION name a call, such as com.salesforce.smartstore pgSoupExists; --list shows them all. A service's last \
       word is enough, and an action's name without pg or kv: smartstore soupExists. JSON is one object with the arguments; '-' \
       reads it from standard input. A sync is waited for, with a progress bar on a terminal; its result is its last state.
 
       The result goes to stdout, indented on a terminal, else on one line. Everything else goes to stderr.
-
-      Exit status:
-        0    done
-        1    the call failed; the error is on stderr
-        64   wrong usage: no such service or action, or wrong arguments
-        67   a sign-in is needed or was refused, or the org or user is not known
-        75   the call failed or its sync was stopped; try again later
-        78   a configuration file is wrong; the message names file, line and key
-        130  interrupted: the sync was stopped at a page boundary and saved as STOPPED
-      """)
+      """
+        + ExitStatus.help([
+          (0, "done"),
+          (1, "the call failed; the error is on stderr"),
+          (64, "wrong usage: no such service or action, or wrong arguments"),
+          (67, "a sign-in is needed or was refused, or the org or user is not known"),
+          (75, "the call failed or its sync was stopped; try again later"),
+          (78, "a configuration file is wrong; the message names file, line and key"),
+          (130, "interrupted: the sync was stopped at a page boundary and saved as STOPPED"),
+        ]))
 
   @OptionGroup var place: HostOptions
 
-  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.")
+  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.", completion: .directory)
   var config: String?
 
   @Flag(help: "Print the error as a JSON object and each sync event as a line of JSON, on stderr. No progress bar.")
@@ -39,10 +43,11 @@ struct ExecCommand: ParsableCommand {
   @Flag(help: "List the services and their actions, or those of SERVICE, and make no call.")
   var list = false
 
-  @Argument(help: "The service, such as smartstore, mobilesync, network, oauth, keyvalue.")
+  @Argument(
+    help: "The service, such as smartstore, mobilesync, network, oauth, keyvalue.", completion: .list(ActionList.shortNames))
   var service: String?
 
-  @Argument(help: "The action, such as pgQuerySoup.")
+  @Argument(help: "The action, such as pgQuerySoup.", completion: NameCompletion.action)
   var action: String?
 
   @Argument(help: "The arguments, one JSON object; '-' reads it from standard input.")
@@ -60,27 +65,28 @@ struct ExecCommand: ParsableCommand {
   private func call(_ service: String, _ action: String) throws {
     let object = try parsedArguments()
     guard action != "pgObserve" else { throw ValidationError("pgObserve answers as long as a script runs: use tureen run") }
-    // The error that the call ends with says why a sync failed.
-    let display = SyncDisplay(style: json ? .json(STDERR_FILENO) : quiet ? .none : .progress, tellsFailures: false)
-    let (host, sandbox) = try place.prepare(configDirectory: config)
-    let bridge = try Bridge(host: ObservedHost(host, display: display))
-    let interrupts = InterruptWatch {
-      display.clear()
-      host.stopSyncs()
-      bridge.interrupt()
+    let style: SyncDisplay.Style = json ? .json(STDERR_FILENO) : quiet ? .none : .progress
+    try BridgeCalls.run(place, configDirectory: config, store: StoreReference(of: object), style: style, isJSON: json) { calls in
+      let reply = calls.perform(service, action, object)
+      calls.finishProgress()
+      return report(reply, of: action, hint: Self.hint(for: reply, object, calls))
     }
-    display.follow(bridge)
-    let reply = bridge.perform(service: service, action: action, arguments: object)
-    display.finish()
-    bridge.close()
-    sandbox.stop()
-    let status = report(reply, of: action)
-    if interrupts.happened { throw ExitCode(ExitStatus.interrupted) }
-    guard status == 0 else { throw ExitCode(status) }
   }
 
-  /// The model's services are the ones people mean by a single word; `accounts`, `asset`, `keyvalue` and `sandbox` are Tureen's
-  /// own.
+  /// The soup or sync that a mistyped name probably means; empty if there is none.
+  private static func hint(for reply: Bridge.Reply, _ arguments: JSONObject, _ calls: BridgeCalls) -> String {
+    guard case .failure(let error) = reply else { return "" }
+    let known: (key: String, names: [String]?)
+    switch CallFailure(error).code {
+    case "noSuchSoup": known = ("soupName", try? calls.soupNames())
+    case "noSuchSync": known = ("syncName", try? calls.syncNames())
+    default: return ""
+    }
+    guard let name = arguments[known.key]?.stringValue, let names = known.names else { return "" }
+    return NearestName.find(name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+  }
+
+  /// A single word means one of the model's services; `accounts`, `asset`, `keyvalue` and `sandbox` are Tureen's own.
   static func fullName(_ service: String) -> String {
     if service.contains(".") { return service }
     return (["accounts", "asset", "keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service
@@ -102,7 +108,7 @@ struct ExecCommand: ParsableCommand {
     return object
   }
 
-  private static func standardInput() throws -> [UInt8] {
+  static func standardInput() throws -> [UInt8] {
     var bytes: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = read(STDIN_FILENO, &chunk, chunk.count)
@@ -113,8 +119,8 @@ struct ExecCommand: ParsableCommand {
     }
   }
 
-  /// Prints what came of it. - Returns: the exit status.
-  private func report(_ reply: Bridge.Reply, of action: String) -> Int32 {
+  /// Prints the result. - Returns: the exit status.
+  private func report(_ reply: Bridge.Reply, of action: String, hint: String) -> Int32 {
     switch reply {
     case .success(let payload):
       let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -122,18 +128,14 @@ struct ExecCommand: ParsableCommand {
       write((isTerminal ? TerminalText.escapedJSON(text) : text) + "\n", to: STDOUT_FILENO)
       return isStopped(payload, action) ? ExitStatus.tryAgain : 0
     case .failure(let text):
-      let error = (try? JSONValue(parsing: text)) ?? .null
-      if json {
-        write(TerminalText.escapedJSON(String(decoding: text, as: UTF8.self)) + "\n", to: STDERR_FILENO)
-      } else {
-        let domain = error["domain"]?.stringValue ?? "bridge", code = error["code"]?.stringValue ?? "internal"
-        complain("\(error["message"]?.stringValue ?? "the call failed") (\(domain)/\(code))")
-      }
-      return status(of: error)
+      var failure = CallFailure(text)
+      failure.hint = hint
+      failure.report(asJSON: json)
+      return status(of: .object(failure.error))
     }
   }
 
-  /// A sync that was stopped is not done, unless it ended at its own limit of pages.
+  /// A stopped sync is not done, unless it ended at its own limit of pages.
   private func isStopped(_ payload: [UInt8], _ action: String) -> Bool {
     guard ["syncDown", "syncUp", "reSync", "refresh", "more"].contains(action), let state = try? JSONValue(parsing: payload)
     else {

@@ -7,7 +7,7 @@ import Support
 import Tureen
 
 extension ExitStatus {
-  /// What a command ends with that an error has ended.
+  /// The exit status of a command that ended with this error.
   static func of(_ error: any Error) -> Int32 {
     switch error {
     case is OrgNameError: usage
@@ -26,26 +26,26 @@ extension ExitStatus {
       ?? (error.isRetryable ? tryAgain : callFailed)
   }
 
-  /// For errors of settings and of sign-ins: a person has to do something, or the same may succeed later. Nil for other errors.
+  /// The exit status for errors in settings and sign-ins. Nil for other errors.
   static func of(domain: String, code: String, reason: String?) -> Int32? {
     switch "\(domain)/\(code)" {
     case "host/invalidConfiguration": configuration
     case "host/noSuchOrg", "host/noSuchUser", "host/otherOrg": signInNeeded
     case "network/notAuthenticated", "network/sessionExpired":
-      // These pass by themselves, and are no one's mistake.
+      // These errors are transient.
       [SignInReason.rateLimited, .ipRestricted].contains { $0.rawValue == reason } ? tryAgain : signInNeeded
     default: nil
     }
   }
 
-  /// What a command ends with after an error object of the bridge.
+  /// The exit status after an error object of the bridge.
   static func of(_ error: JSONValue) -> Int32 {
     let known = of(
       domain: error["domain"]?.stringValue ?? "", code: error["code"]?.stringValue ?? "", reason: error["reason"]?.stringValue)
     return known ?? (error["retryable"]?.boolValue == true ? tryAgain : callFailed)
   }
 
-  /// What `tureen orgs --check` ends with.
+  /// The exit status of `tureen orgs --check`.
   static func of(_ checked: [HomeAccounts.Checked]) -> Int32 {
     let needsPerson = checked.contains { if case .needsSignIn = $0.account.state { true } else { false } }
     if needsPerson { return signInNeeded }
@@ -53,7 +53,7 @@ extension ExitStatus {
   }
 }
 
-/// What commands print of an error.
+/// The texts that commands print for an error.
 enum ErrorText {
   static func of(_ error: any Error) -> String {
     switch error {
@@ -63,7 +63,7 @@ enum ErrorText {
     }
   }
 
-  /// The same as an object on one line; nil for an error that has none.
+  /// The error as a JSON object on one line; nil if it has no such form.
   static func json(of error: any Error) -> String? {
     let known = error as? BridgeError ?? (error as? any BridgeErrorConvertible)?.bridgeError
     return known.map { TerminalText.escapedJSON(JSONValue.object($0.object).text) }

@@ -7,15 +7,15 @@ import JSON
   import SandboxOrg
   import SandboxParse
 
-  /// What `--fault` and `--faults` say, read before anything is started.
+  /// The fault rules of `--fault` and `--faults`, checked before anything starts.
   struct FaultOptions {
     let words: [String]
     let file: String?
 
-    /// Those of the org and of the servers beside it.
+    /// The kinds of faults of the org and of the other servers.
     private static let kinds = FaultKind.all + ForgeFaultKinds.all + ParseFaultKinds.all
 
-    /// - Throws: A validation error that names the option, the field and what is right there.
+    /// - Throws: `ValidationError` with the option, the field and the allowed values.
     func rules() throws -> [FaultRule] {
       var rules: [FaultRule] = []
       if let file { rules += try Self.rules(inFile: file) }
@@ -69,7 +69,7 @@ import JSON
       }
     }
 
-    /// Every kind with what it takes.
+    /// A list of all kinds with their parameters.
     static func help() -> String {
       var lines = [
         "A rule is a kind and then words: its parameters;",

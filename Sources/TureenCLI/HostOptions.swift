@@ -3,11 +3,14 @@ import RestClient
 import Tureen
 
 extension HostOptions {
-  /// Gives a bare `--log-requests` its level: the parser would take the word behind it, such as the script, for one.
+  /// Adds the level to a bare `--log-requests`. The parser would take the next word, such as the script, for the level.
   ///
-  /// - Parameter arguments: Of the command line, its own name apart. What follows the script is the script's.
+  /// - Parameter arguments: The command line without the program's name. Arguments after the script belong to the script.
   static func spelledOut(_ arguments: [String]) -> [String] {
-    let valued: Set<String> = ["--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit"]
+    let valued: Set<String> = [
+      "--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host",
+      "--allow-service", "--store-name", "--output", "--external-id", "--types", "--record-type", "--separator",
+    ]
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
       if result[i] == "--log-requests" { result[i] = "--log-requests=\(RequestLogLevel.info.rawValue)" }
@@ -17,15 +20,17 @@ extension HostOptions {
   }
 }
 
-/// Where a command keeps its data and which org it talks to; every command that runs a host has these options.
+/// The home, org and user of a command. Every command that runs a host has these options.
 struct HostOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and the sandbox org.")
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
   var home: String?
 
-  @Option(help: "The org: 'sandbox', a name that tureen orgs lists, or an address. Without it the default of tureen orgs.")
+  @Option(
+    help: "The org: 'sandbox', a name that tureen orgs lists, or an address. Without it the default of tureen orgs.",
+    completion: NameCompletion.org)
   var org: String?
 
-  @Option(help: "The user of the org. Without it the one who signed in last.")
+  @Option(help: "The user of the org. Without it the one who signed in last.", completion: NameCompletion.user)
   var user: String?
 
   @Option(
@@ -36,7 +41,7 @@ struct HostOptions: ParsableArguments {
       """)
   var logRequests: String?
 
-  /// - Throws: `ValidationError` for a word that is not a level.
+  /// - Throws: `ValidationError` if the word is not a level.
   private func logLevel() throws -> RequestLogLevel? {
     guard let word = logRequests else { return nil }
     guard let level = RequestLogSettings.level(word) else {
@@ -45,10 +50,10 @@ struct HostOptions: ParsableArguments {
     return level
   }
 
-  /// A host that is ready, and the sandbox org that it starts when it needs one.
+  /// Creates a host, and the sandbox org that the host starts on demand.
   ///
   /// - Parameter configDirectory: The folder with `bootconfig.json` and the like.
-  /// - Throws: `ExitCode` `configuration`; what is wrong has been said on stderr.
+  /// - Throws: `ExitCode` `configuration`, after the problem is printed on stderr.
   func prepare(
     configDirectory: String?, _ adjust: (inout HostSettings) -> Void = { _ in }
   ) throws -> (host: Host, sandbox: EmbeddedSandbox) {
@@ -70,8 +75,8 @@ struct HostOptions: ParsableArguments {
   }
 }
 
-/// The home of a command that runs no host.
-/// - Throws: `ExitCode` `configuration`; what is wrong has been said on stderr.
+/// The home of a command that does not run a host.
+/// - Throws: `ExitCode` `configuration`, after the problem is printed on stderr.
 func checkedHome(_ given: String?) throws -> String {
   do {
     let home = try HostSettings.resolvedHome(given)

@@ -2,27 +2,29 @@
 import Glibc
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first one asks for an orderly end, the second one ends the process at once. So does a SIGTERM after
-/// two seconds, because it is sent once only: a stuck script must not need a SIGKILL.
+/// Handles Ctrl-C and SIGTERM. The first signal asks for an orderly end, the second one ends the process at once.
+///
+/// A SIGTERM also ends the process after two seconds, because supervisors send it only once and a stuck script must not need a
+/// SIGKILL.
 final class InterruptWatch: Sendable {
-  /// Between a SIGTERM and the end of the process.
+  /// The time from a SIGTERM to the end of the process.
   private static let grace = DispatchTimeInterval.seconds(2)
 
   private let count = Atomic<Int>(0)
   private let sources: [any DispatchSourceSignal]
 
   /// - Parameters:
-  ///   - endsAfterTerm: False for what always comes to its end.
-  ///   - onFirst: Called once, on a thread of its own, for the first SIGINT or SIGTERM.
+  ///   - endsAfterTerm: False for a command that always ends by itself.
+  ///   - onFirst: Called once, on its own thread, for the first SIGINT or SIGTERM.
   init(endsAfterTerm: Bool = true, onFirst: @escaping @Sendable () -> Void) {
-    // `onFirst` may wait for something, and a second signal must not wait for it.
+    // `onFirst` may block, and a second signal must not wait for it.
     let queue = DispatchQueue(label: "tureen.interrupts"), orderly = DispatchQueue(label: "tureen.interrupted")
     let numbers = [SIGINT, SIGTERM]
     sources = numbers.map { number in
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: queue)
     }
-    // A signal that comes before its source is registered would be lost: nothing runs before that.
+    // A signal that arrives before its source is registered would be lost, so wait for both.
     let registered = DispatchSemaphore(value: 0)
     for (number, source) in zip(numbers, sources) {
       source.setEventHandler { [self] in

@@ -16,29 +16,29 @@ struct LoginCommand: ParsableCommand {
 
       The org is kept under the name --org, else under its host. The first org becomes the default. Either everything is \
       stored, or nothing.
+      """
+        + ExitStatus.help([
+          (0, "signed in"),
+          (1, "the sign-in failed for a reason that is not listed here"),
+          (64, "wrong usage, or there is no terminal to sign in at"),
+          (67, "the org or the person refused, or the time ran out"),
+          (69, "the port of the redirect is in use"),
+          (75, "try again later: the login host is unreachable, limits this machine or the rate, or a store is in use"),
+          (78, "a key, a credentials file or the org's own file is wrong; the message names it"),
+          (130, "interrupted"),
+        ]))
 
-      Exit status:
-        0    signed in
-        1    the sign-in failed for a reason that is not listed here
-        64   wrong usage, or there is no terminal to sign in at
-        67   the org or the person refused, or the time was over
-        69   the port of the redirect is in use
-        75   try again later: the login host is away, limits this machine or the rate, or a store is in use
-        78   a key, a credentials file or the org's own file is wrong; the message names it
-        130  interrupted
-      """)
-
-  @Option(help: "The folder of stores, sessions and the sandbox org.")
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
   var home: String?
 
-  @Option(help: "The name to keep the org under, or its address.")
+  @Option(help: "The name under which the home keeps the org, or its address.", completion: NameCompletion.knownOrg)
   var org: String?
 
   @Option(
-    help: "Where to sign in, such as the org's My Domain. Default: where the org is known to be, else login.salesforce.com.")
+    help: "Where to sign in, such as the org's My Domain. Default: the org's known address, else login.salesforce.com.")
   var url: String?
 
-  @Option(help: "Who signs in. The session of another user is refused and ended.")
+  @Option(help: "The user who must sign in. A session of another user is refused and ended.")
   var user: String?
 
   @Option(help: "The consumer key of the app.")
@@ -51,7 +51,7 @@ struct LoginCommand: ParsableCommand {
   @Flag(name: .customLong("default"), help: "Make the org the default.")
   var makesDefault = false
 
-  @Flag(help: "Accept that another org is behind this name now: keep its old folder aside and start with an empty one.")
+  @Flag(help: "Accept that the name now belongs to another org: move its old folder aside and start with an empty one.")
   var newOrg = false
 
   @Flag(
@@ -95,8 +95,8 @@ struct LoginCommand: ParsableCommand {
 
   // MARK: Output
 
-  private func tell(_ news: LoginNews) {
-    switch news {
+  private func tell(_ update: LoginEvent) {
+    switch update {
     case .authorize(let url, let redirect, let isListening):
       if json { event(["event": "authorize", "url": .string(url), "redirectUri": .string(redirect)]) }
       let way = isListening ? "Sign in with a browser at" : "Sign in with a browser, and paste the address that it ends at. Open"

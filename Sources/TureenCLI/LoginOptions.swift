@@ -1,18 +1,18 @@
 import ArgumentParser
 import Tureen
 
-/// How a person signs in with a browser.
+/// Options of a sign-in with a browser.
 struct BrowserOptions: ParsableArguments {
-  @Option(help: "The app's redirect, http://localhost:PORT/PATH. With any other the answer has to be pasted.")
+  @Option(help: "The app's callback URL, http://localhost:PORT/PATH. With any other one you paste the answer.")
   var redirect: String?
 
-  @Option(help: "What to ask for, such as 'api refresh_token'. Without it: all that the app has.")
+  @Option(help: "The scopes to request, such as 'api refresh_token'. Without it, all scopes of the app.")
   var scope: String?
 
-  @Option(help: "What the org asks the person for: none, login (the default), consent or select_account.")
+  @Option(help: "The page that the org shows: none, login (the default), consent or select_account.")
   var prompt: String?
 
-  @Flag(help: "Open no browser: print the address only.")
+  @Flag(help: "Print the address and do not open a browser.")
   var noBrowser = false
 
   @Option(help: "Give up after this many seconds (300).")
@@ -24,18 +24,18 @@ struct BrowserOptions: ParsableArguments {
   }
 }
 
-/// Where the secrets of a sign-in without a person are. No secret is an argument.
+/// Where the secrets of an unattended sign-in are. A secret is never an argument.
 struct LoginSecretOptions: ParsableArguments {
   @Option(help: "JWT: the file with the app's private key.") var keyFile: String?
   @Option(help: "JWT: the environment variable with the private key.") var keyVariable: String?
   @Option(help: "JWT: the program that prints the private key.") var keyCommand: String?
-  @Option(help: "JWT: whom the assertion is for, if not for the login host.") var audience: String?
+  @Option(help: "JWT: the audience of the assertion, if it is not the login host.") var audience: String?
 
   @Option(help: "The file with the app's client secret.") var secretFile: String?
   @Option(help: "The environment variable with the client secret.") var secretVariable: String?
   @Option(help: "The program that prints the client secret.") var secretCommand: String?
 
-  @Option(help: "The file with the user's password, and the security token behind it.") var passwordFile: String?
+  @Option(help: "The file with the user's password, followed by the security token.") var passwordFile: String?
   @Option(help: "The environment variable with the password.") var passwordVariable: String?
   @Option(help: "The program that prints the password.") var passwordCommand: String?
 

@@ -7,24 +7,25 @@ struct LogoutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logout",
     abstract: "End a session, here and at the org.",
+    usage: "tureen logout [<options>]",
     discussion: """
-      Removes the session from the home, then has the org revoke its token. If the org does not answer within ten seconds, the \
-      session has ended here all the same and the message says that the token lives on. Stores stay, and the org then has no \
+      Removes the session from the home, then asks the org to revoke its token. If the org does not answer within ten seconds, \
+      the session still ends here, and the message says that the token stays valid. Stores stay, and the org then has no \
       current user: the next command names one with --user, or a person signs in.
-
-      Exit status:
-        0    done
-        64   wrong usage, or --delete-stores without a terminal and without --yes
-        67   no such org or user, or no session to end
-        75   a store to be deleted is in use, or another process renews the session
-      """)
+      """
+        + ExitStatus.help([
+          (0, "done"),
+          (64, "wrong usage, or --delete-stores without a terminal and without --yes"),
+          (67, "no such org or user, or no session to end"),
+          (75, "a store to be deleted is in use, or another process renews the session"),
+        ]))
 
   @OptionGroup var place: AccountOptions
 
-  @Option(help: "The org: a name or an address. Without it the default.")
+  @Option(help: "The org: a name or an address. Without it the default.", completion: NameCompletion.knownOrg)
   var org: String?
 
-  @Option(help: "The user. Without it the one who signed in last.")
+  @Option(help: "The user. Without it the one who signed in last.", completion: NameCompletion.user)
   var user: String?
 
   @Flag(help: "End the sessions of all users: of the org if one is named, else of every org.")
@@ -36,7 +37,7 @@ struct LogoutCommand: ParsableCommand {
   @Flag(help: "Also delete the user's stores. Edits that were not sent are lost. Asks first, on a terminal.")
   var deleteStores = false
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
   @Flag(help: "Print one JSON object a line for each user. The error is JSON on stderr.")
@@ -80,9 +81,9 @@ struct LogoutCommand: ParsableCommand {
   }
 }
 
-/// A question before something is lost.
+/// Asks before data is deleted.
 enum Question {
-  /// - Throws: `ExitCode` `usage` when there is neither a terminal nor `--yes`, or the answer is no.
+  /// - Throws: `ExitCode` `usage` if the answer is no, or if there is neither a terminal nor `--yes`.
   static func confirm(_ question: String, isConfirmed: Bool) throws {
     if isConfirmed { return }
     guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {

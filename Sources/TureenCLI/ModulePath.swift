@@ -1,16 +1,16 @@
 import Glibc
 
-/// Where `require` looks for Lua modules.
+/// Controls where `require` looks for Lua modules.
 enum ModulePath {
-  /// Lua reads the variable when a state is made; the first one that is set counts.
+  /// Lua reads one of these variables when it creates a state: the first that is set.
   private static let names = ["LUA_PATH_5_4", "LUA_PATH"]
 
-  /// Makes a state whose `require` looks in a folder before everywhere else. The environment is as before afterwards: programs
-  /// that the script runs see nothing of it.
+  /// Creates a state whose `require` searches this folder first. The environment is restored afterwards, so programs that the
+  /// script runs are not affected.
   static func preferring<T, Failure: Error>(
     _ folder: String, _ makeState: () throws(Failure) -> T
   ) throws(Failure) -> T {
-    // Both mean something in a path of Lua, and nothing takes that away.
+    // Both characters are special in a Lua path, and cannot be escaped.
     guard !folder.contains(where: { $0 == ";" || $0 == "?" }) else { return try makeState() }
     let given = getenv(names[0]).map { String(cString: $0) }
     let others = given ?? getenv(names[1]).map { String(cString: $0) } ?? ";"

@@ -9,19 +9,19 @@ struct OrgsCommand: ParsableCommand {
     abstract: "List the orgs you have signed in to, or change their names.",
     discussion: """
       Prints a line for each user of each org: name, user, org id, instance, flow, and the state of the sign-in. '*' marks the \
-      one that is meant when a command names no org. Nothing is asked of an org without --check.
-
-      Exit status:
-        0    done
-        67   with --check: a session has ended or was refused, and a person has to sign in
-        75   with --check: an org is out of reach
-        78   an org.json or credentials file is wrong; the message names it
-      """,
+      default, which commands use if they name no org. Without --check no request is sent.
+      """
+        + ExitStatus.help([
+          (0, "done"),
+          (67, "with --check: a session has ended or was refused, and a person has to sign in"),
+          (75, "with --check: an org is unreachable"),
+          (78, "an org.json or credentials file is wrong; the message names it"),
+        ]),
     subcommands: [DefaultOrgCommand.self, NameOrgCommand.self, RemoveOrgCommand.self])
 
   @OptionGroup var place: AccountOptions
 
-  @Flag(help: "Ask each org whether the session is good. Signs in where that needs no person.")
+  @Flag(help: "Ask each org whether its session is valid, and sign in where that needs no person.")
   var check = false
 
   @Flag(help: "Print one JSON object a line. The error is JSON on stderr.")
@@ -51,12 +51,12 @@ struct OrgsCommand: ParsableCommand {
 
 struct DefaultOrgCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "default", abstract: "Choose the org that is meant when none is named.",
-    discussion: "The name sandbox makes it the sandbox org again.")
+    commandName: "default", abstract: "Choose the default org, which commands use if they name none.",
+    discussion: "The name sandbox selects the sandbox org again.")
 
   @OptionGroup var place: AccountOptions
 
-  @Argument(help: "The name of an org, or its address.")
+  @Argument(help: "The name of an org, or its address.", completion: NameCompletion.org)
   var name: String
 
   func run() throws {
@@ -79,7 +79,7 @@ struct NameOrgCommand: ParsableCommand {
   @Argument(help: "The new name.")
   var new: String
 
-  @Argument(help: "The name of the org until now, or its address.")
+  @Argument(help: "The current name of the org, or its address.", completion: NameCompletion.knownOrg)
   var old: String
 
   func run() throws {
@@ -105,10 +105,10 @@ struct RemoveOrgCommand: ParsableCommand {
 
   @OptionGroup var place: AccountOptions
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
-  @Argument(help: "The name of the org, or its address.")
+  @Argument(help: "The name of the org, or its address.", completion: NameCompletion.knownOrg)
   var name: String
 
   func run() throws {

@@ -3,29 +3,30 @@ import Glibc
 import LuaBridge
 import Synchronization
 
-/// Watches a script with limits from outside of it: has its limits looked at in the middle of what Lua does not count, and ends
-/// the process for a script that does not end at a limit, because what waits in `io.read`, `os.execute` or a C module, and a
-/// garbage collection made to take long, cannot be interrupted.
+/// Enforces the limits of a script from outside.
+///
+/// It makes Lua check the limits during work that Lua does not count. It ends the process if the script does not stop at a limit:
+/// a script inside `io.read`, `os.execute`, a C module or a long garbage collection cannot be interrupted.
 final class Overtime: Sendable {
-  /// Seconds a script has after its limit, to notice it and for its syncs to stop at a page boundary.
+  /// Seconds that a script has after a limit to notice it and to stop its syncs at a page boundary.
   private static let grace = 5.0
-  /// Milliseconds between two looks. One costs a signal.
+  /// Milliseconds between two checks. Each costs a signal.
   private static let lookMs = 100
   private let isOver = Mutex(false)
   private let looks: any DispatchSourceTimer
   private let close: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - limits: At least one of them is set.
-  ///   - close: Closes stores and syncs in order; a sync that does not stop has another `grace` seconds.
+  ///   - limits: At least one is set.
+  ///   - close: Closes syncs and stores in order. A sync that does not stop gets another `grace` seconds.
   init(_ limits: ScriptLimits, close: @escaping @Sendable () -> Void) {
     self.close = close
     let queue = DispatchQueue(label: "tureen.overtime")
     looks = DispatchSource.makeTimerSource(queue: queue)
     looks.schedule(deadline: .now() + .milliseconds(Self.lookMs), repeating: .milliseconds(Self.lookMs))
     looks.setEventHandler { [weak self] in
-      let stuckMs = ScriptState.lookAtLimits()
-      // Half a microsecond for each instruction, as the limit itself allows.
+      let stuckMs = ScriptState.checkLimits()
+      // Allows half a microsecond for each instruction, as the limit itself does.
       guard let most = limits.instructions, Double(stuckMs) > Self.grace * 1000 + Double(most) / 2000 else { return }
       self?.end("the script reached its limit of \(most) instructions (--instruction-limit)")
     }
@@ -51,7 +52,7 @@ final class Overtime: Sendable {
     _exit(ExitStatus.limitReached)
   }
 
-  /// The script has ended.
+  /// Stops watching: the script has ended.
   func cancel() {
     looks.cancel()
     isOver.withLock { $0 = true }

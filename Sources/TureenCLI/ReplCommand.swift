@@ -7,13 +7,14 @@ struct ReplCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repl",
     abstract: "Run Lua statements as you type them.",
+    usage: "tureen repl [<options>]",
     discussion: """
       The modules are globals: smartstore, mobilesync, network, keyvalue, force, oauth, json. await waits for a call: \
       await(smartstore.soupExists, "contacts"). The value of an expression is printed; lists of records are printed as tables. A \
-      statement may take several lines. A local is gone after its statement.
+      statement may take several lines. A local exists only in its statement.
 
       Tab completes names and, inside quotes, soups. The arrow keys find earlier lines, which are kept in repl_history under the \
-      home. Ctrl-C clears the line or ends what runs; Ctrl-D leaves. Events are printed as they come.
+      home. Ctrl-C clears the line or interrupts the statement; Ctrl-D exits. Events are printed as they arrive.
 
       If standard input is not a terminal, its statements are run one after the other, without a prompt; the exit status is 1 if \
       one of them failed.
@@ -21,7 +22,7 @@ struct ReplCommand: ParsableCommand {
 
   @OptionGroup var place: HostOptions
 
-  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.")
+  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.", completion: .directory)
   var config: String?
 
   func run() throws {

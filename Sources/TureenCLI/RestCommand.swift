@@ -12,19 +12,19 @@ struct RestCommand: ParsableCommand {
 struct RestTryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "try",
-    abstract: "Make the first request of a target and say what it found.",
+    abstract: "Send the first request of a target and report what it found.",
     discussion: """
       FILE holds a target of type rest. Its connection is in connections.json beside FILE, or in FILE itself, as in \
       scripts/connections. The report names the items, their ids and dates, the next page, tags and quotas, and keys that would \
       fit better. Nothing is stored.
 
       With --write it also creates a record (a copy of the first one with a new title or text), changes it and deletes it.
-
-      Exit status:
-        0    the list can be read, and every write was accepted
-        1    the list cannot be read, or a write was refused
-        78   FILE is wrong; the message names the key
-      """)
+      """
+        + ExitStatus.help([
+          (0, "the list can be read, and every write was accepted"),
+          (1, "the list cannot be read, or a write was refused"),
+          (78, "FILE is wrong; the message names the key"),
+        ]))
 
   @Option(help: "The connection of this name in connections.json, in place of the file's own.")
   var connection: String?
@@ -35,7 +35,7 @@ struct RestTryCommand: ParsableCommand {
   @Flag(help: "Log the HTTP requests on stderr. Secrets are masked.")
   var logRequests = false
 
-  @Argument(help: "The file with the target.")
+  @Argument(help: "The file with the target.", completion: .file(extensions: ["json"]))
   var file: String
 
   func run() throws {

@@ -17,26 +17,30 @@ struct RunCommand: ParsableCommand {
 
       tureen login signs in to an org. Or name its address with --org or $TUREEN_ORG, and put the secrets into a JSON file named \
       by $TUREEN_CREDENTIALS or into $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
-      $TUREEN_CA_FILE names a PEM file of certificates to trust beside the machine's own.
+      $TUREEN_CA_FILE names a PEM file of certificates to trust in addition to the machine's own.
 
       With --json stdout holds one line of JSON for each event and nothing else; what the script and programs it starts print \
       goes to stderr.
 
       Ctrl-C and SIGTERM stop syncs at a page boundary and save them as STOPPED. A script that does not return to Tureen for \
       half a second is then interrupted, with a traceback. A second Ctrl-C ends at once, SIGTERM after two seconds.
-
-      Exit status:
-        0    done
-        1    the script failed; the message is on stderr
-        64   wrong usage
-        66   the script cannot be read
-        67   the script was ended by an error of the sign-in, or the org or user is not known; or --sandbox-only and another org
-        69   standard output cannot be used (--json)
-        75   the script was ended by a sign-in that is limited for a while; try again later
-        77   the script reached a limit; the message says which and where
-        78   a configuration file is wrong; the message names file, line and key
-        130  interrupted
-      """)
+      """
+        + ExitStatus.help([
+          (0, "done"),
+          (1, "the script failed; the message is on stderr"),
+          (64, "wrong usage"),
+          (66, "the script cannot be read"),
+          (
+            67,
+            "the script was ended by an error of the sign-in, or the org or user is not known; or --sandbox-only and another org"
+          ),
+          (69, "standard output cannot be used (--json)"),
+          (70, "the script was ended with its process (--isolated); the message says why"),
+          (75, "the script ended because sign-ins are limited for a while; try again later"),
+          (77, "the script reached a limit; the message says which and where"),
+          (78, "a configuration file is wrong; the message names file, line and key"),
+          (130, "interrupted"),
+        ]))
 
   @OptionGroup var place: HostOptions
 
@@ -55,7 +59,7 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(title: "Scripts you did not write")
   var limits: LimitOptions
 
-  @Argument(help: "The Lua script.")
+  @Argument(help: "The Lua script.", completion: .file(extensions: ["lua"]))
   var script: String
 
   @Argument(parsing: .captureForPassthrough, help: "Arguments of the script, in `arg` and `...`.")
@@ -68,16 +72,21 @@ struct RunCommand: ParsableCommand {
     }
     let display = SyncDisplay(style: json ? .json(try StandardOutput.setApart()) : quiet ? .none : .progress)
     let (host, sandbox) = try place.prepare(configDirectory: folder) {
-      $0.isRestricted = limits.restricted
+      $0.isRestricted = limits.isRestricted
+      $0.allowedHosts = Set(limits.allowHost)
+      $0.allowedServices = Set(limits.allowService)
       $0.isOffline = offline
       $0.isSandboxOnly = sandboxOnly
     }
-    let status = try sandboxOnlyStatus(host) ?? runScript(ObservedHost(host, display: display), host, display)
+    let observed = ObservedHost(host, display: display)
+    let status =
+      try sandboxOnlyStatus(host)
+      ?? (limits.isolated ? runIsolated(observed, host, display) : runScript(observed, host, display))
     sandbox.stop()
     guard status == 0 else { throw ExitCode(status) }
   }
 
-  /// What the command ends with when the org must be a sandbox and is not; nil goes on.
+  /// The exit status if the org must be a sandbox and is not; nil to continue.
   private func sandboxOnlyStatus(_ host: Host) -> Int32? {
     guard sandboxOnly else { return nil }
     do {
@@ -90,10 +99,10 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// The folder of the script.
+  /// The script's folder.
   private var folder: String { FileSystem.folder(of: script) }
 
-  /// Runs the script on this thread; signals are watched on another.
+  /// Runs the script on this thread. Other threads watch for signals.
   private func runScript(_ observed: ObservedHost, _ host: Host, _ display: SyncDisplay) throws -> Int32 {
     let state: ScriptState
     do {
@@ -138,6 +147,11 @@ struct RunCommand: ParsableCommand {
       if wasBrokenOff, case .failed(let message) = outcome { complain(message) }
       return ExitStatus.interrupted
     }
+    return Self.status(of: outcome, failure)
+  }
+
+  /// Says what there is to say about the end of a script, and gives what the command ends with.
+  static func status(of outcome: ScriptState.Outcome, _ failure: ScriptState.Failure?) -> Int32 {
     switch outcome {
     case .done: return 0
     case .exited(let status): return status == ExitStatus.scriptFailed ? Self.status(after: failure) : status
@@ -150,29 +164,22 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// What the command ends with after the first error that nothing caught.
+  /// The exit status for the first uncaught error.
   private static func status(after failure: ScriptState.Failure?) -> Int32 {
     failure.flatMap { ExitStatus.of(domain: $0.domain, code: $0.code, reason: $0.reason) } ?? ExitStatus.scriptFailed
   }
 }
 
-/// Writes an error to stderr, as an object where it is one of the bridge's.
+/// Writes an error to stderr, as a JSON object if it has that form.
 func complain(_ error: any Error, asJSON: Bool) {
   guard asJSON, let text = ErrorText.json(of: error) else { return complain(ErrorText.of(error)) }
   write(text + "\n", to: STDERR_FILENO)
 }
 
-/// Writes a line to stderr, without what would command a terminal.
+/// Writes a line to stderr with control characters escaped.
 func complain(_ message: String) { write("tureen: \(TerminalText.escaped(message))\n", to: STDERR_FILENO) }
 
-/// Writes text whole, past the buffers of the C library. Output without a reader is dropped.
+/// Writes all of a text, without the buffers of the C library. Output without a reader is dropped.
 func write(_ text: String, to descriptor: Int32) {
-  let bytes = Array(text.utf8)
-  var done = 0
-  while done < bytes.count {
-    let count = bytes[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    if count < 0, errno == EINTR { continue }
-    guard count > 0 else { return }
-    done += count
-  }
+  FileSystem.write(Array(text.utf8), to: descriptor)
 }

@@ -16,20 +16,20 @@ import Tureen
       abstract: "Serve a sandbox org on this machine until interrupted.",
       discussion: """
         The org answers as a Salesforce org does, on 127.0.0.1 by default. The command prints how to sign in and writes it to \
-        sandbox/credentials.json under the home, where scripts find it that use the org 'sandbox'. With --tls no file is \
+        sandbox/credentials.json under the home, where scripts with the org 'sandbox' find it. With --tls no file is \
         written: scripts sign in by address, with $TUREEN_CA_FILE. While the sandbox runs, other commands with this home use it.
 
         It also serves a forge, which answers as GitHub's REST API does, under /api/v3, and a Parse server with a library of \
-        books under /parse. Their addresses, tokens and keys are printed, too. Their data start anew with each start.
+        books under /parse. Their addresses, tokens and keys are printed, too. Their data is reset at each start.
 
-        With --apex a Lua file answers requests to /services/apexrest/. The file runs anew for each request, without access to \
+        With --apex a Lua file answers requests to /services/apexrest/. The file runs again for each request, without access to \
         files, programs and the environment, for 10 seconds at most.
-
-        Exit status:
-          0    interrupted
-          64   wrong usage
-          69   it cannot be started: the port is in use, another one is served under this home, or a file is wrong
-        """)
+        """
+          + ExitStatus.help([
+            (0, "interrupted"),
+            (64, "wrong usage"),
+            (69, "it cannot be started: the port is in use, another one is served under this home, or a file is wrong"),
+          ]))
 
     @Option(help: "The folder of the org's data and credentials.")
     var home: String?
@@ -63,7 +63,7 @@ import Tureen
     @Option(help: "A JSON file of further users and clients that may sign in.")
     var signIn: String?
 
-    @Flag(help: "Serve https with a certificate made for it; the command prints the file that clients have to trust.")
+    @Flag(help: "Serve https with a certificate that is made for it; the command prints the file that clients must trust.")
     var tls = false
 
     @Option(name: .customLong("tls-cert"), help: "Serve https with the certificate and chain in this PEM file.")
@@ -97,7 +97,7 @@ import Tureen
     var dailyCalls = 15_000
 
     @Option(
-      help: ArgumentHelp("A number that makes the org's id, for programs that work with several orgs.", valueName: "number"))
+      help: ArgumentHelp("A number that determines the org's id, for programs that work with several orgs.", valueName: "number"))
     var orgId: Int64 = 1
 
     @Option(
@@ -150,10 +150,10 @@ import Tureen
       configuration.schemaPath = schema ?? files.schema
       configuration.seedPaths = seed.isEmpty ? files.seeds : seed
       if !configuration.seedPaths.isEmpty, contacts == nil, accounts == nil { configuration.seed = .none }
-      let server: SandboxServer, place: ServedSandbox.Place
+      let server: SandboxServer, place: ServedSandbox.Lock
       do {
         let script = try apex.map { path throws(SandboxError) in try ApexScript(file: path) }
-        place = try ServedSandbox.Place(home: home)
+        place = try ServedSandbox.Lock(home: home)
         if let signIn {
           configuration.signIn = try SandboxSignInData(file: signIn)
         }
@@ -167,7 +167,7 @@ import Tureen
         try script?.install(on: server)
         server.faults.reset(seed: faultSeed)
         try server.faults.add(rules)
-      } catch let error as ServedSandbox.Place.Taken {
+      } catch let error as ServedSandbox.Lock.Taken {
         complain(
           "the sandbox org cannot be started: process \(error.processId) serves one under \(home) already; end that one first, "
             + "or give this one another home with --home")
@@ -176,9 +176,10 @@ import Tureen
         complain("the sandbox org cannot be started: \((error as? SandboxError)?.message ?? "\(error)")")
         throw ExitCode(ExitStatus.unavailable)
       }
-      try announce(server, forge, parse, home, place)
+      // Before the announcement, because a reader of it may send a signal at once.
       let interrupted = DispatchSemaphore(value: 0)
       let watch = InterruptWatch(endsAfterTerm: false) { interrupted.signal() }
+      try announce(server, forge, parse, home, place)
       interrupted.wait()
       withExtendedLifetime(watch) {}
       place.withdraw()
@@ -203,9 +204,9 @@ import Tureen
       }
     }
 
-    /// Others find the org and the servers beside it from here on; then the person is told.
+    /// Stores the credentials where other commands find them, then prints how to sign in.
     private func announce(
-      _ server: SandboxServer, _ forge: ForgeService, _ parse: ParseService, _ home: String, _ place: ServedSandbox.Place
+      _ server: SandboxServer, _ forge: ForgeService, _ parse: ParseService, _ home: String, _ place: ServedSandbox.Lock
     ) throws {
       let access = server.credentials()
       var lines = [
@@ -244,7 +245,7 @@ import Tureen
     }
   }
 #else
-  /// There to say why it is not there.
+  /// Explains why this build has no such command.
   struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "sandbox", abstract: "Not in this build.", shouldDisplay: false)
@@ -252,7 +253,7 @@ import Tureen
     @Argument(parsing: .allUnrecognized) var rest: [String] = []
 
     func run() throws {
-      complain("this build of tureen holds no sandbox org: build it with the package trait Sandbox, which is on by default")
+      complain("this build of tureen has no sandbox org; build it with the package trait Sandbox, which is on by default")
       throw ExitCode(ExitStatus.unavailable)
     }
   }

@@ -4,12 +4,12 @@ import RestClient
 import Salesforce
 import Tureen
 
-/// The sandbox org of another process: `tureen sandbox` under the same home. Its control interface is asked over HTTP.
+/// A sandbox org that `tureen sandbox` serves in another process under the same home. It is controlled over HTTP.
 struct ServedControl: SandboxControl {
   private let served: ServedSandbox
   private let client: SalesforceClient
 
-  /// - Throws: ``HostError`` for one with TLS: scripts sign in to that by its address.
+  /// - Throws: ``HostError`` if it is served with TLS: scripts must sign in to it by address.
   init(_ served: ServedSandbox) throws {
     if let authority = served.authority {
       throw HostError(

@@ -11,12 +11,12 @@ struct SpecCommand: ParsableCommand {
     discussion: """
       FILE holds the spec of a plug-in with its service and actions, described as in bridge-spec/actions. Without --output the \
       definitions for editors (LuaCATS) go to standard output.
-
-      Exit status:
-        0    every spec is valid
-        66   a file cannot be read
-        78   a spec is wrong; the message names the key
-      """)
+      """
+        + ExitStatus.help([
+          (0, "every spec is valid"),
+          (66, "a file cannot be read"),
+          (78, "a spec is wrong; the message names the key"),
+        ]))
 
   @Option(help: "Write SERVICE.lua (definitions) and SERVICE.md (reference) into this folder.")
   var output: String?

@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Standard input, read line by line while something else goes on.
+/// Reads standard input line by line in the background.
 enum StandardInput {
-  /// Bytes of the longest line; a longer one is nothing that a person pastes.
+  /// The maximum length of a line in bytes. Pasted addresses are shorter.
   private static let longestLine = 65_536
 
-  /// Ends with the input. The thread that reads ends with the process.
+  /// Ends at the end of the input. The reading thread lives until the process ends.
   static func lines() -> AsyncStream<String> {
-    // A command in the background reads nothing and goes on: the browser may answer.
+    // A command in the background cannot read, but the browser may still answer.
     signal(SIGTTIN, SIG_IGN)
     let (lines, continuation) = AsyncStream<String>.makeStream()
     DispatchQueue(label: "tureen.standardInput").async {

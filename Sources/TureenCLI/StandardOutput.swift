@@ -1,10 +1,10 @@
 import ArgumentParser
 @preconcurrency import Glibc
 
-/// Standard output, kept for what a program reads.
+/// Reserves standard output for machine-readable lines.
 enum StandardOutput {
-  /// From now on what this process and its children write to standard output goes to standard error.
-  /// - Returns: A descriptor of what standard output was.
+  /// Redirects standard output of this process and its children to standard error.
+  /// - Returns: A descriptor of the original standard output.
   static func setApart() throws -> Int32 {
     fflush(nil)
     let kept = dup(STDOUT_FILENO)
@@ -12,7 +12,7 @@ enum StandardOutput {
       complain("standard output cannot be set apart: \(String(cString: strerror(errno)))")
       throw ExitCode(ExitStatus.unavailable)
     }
-    // Else lines would wait for one another in the C library, and come behind errors that were written later.
+    // Without line buffering, output would appear after errors that were written later.
     setvbuf(stdout, nil, _IOLBF, 0)
     return kept
   }

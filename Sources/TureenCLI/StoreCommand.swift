@@ -12,6 +12,7 @@ struct RekeyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
     abstract: "Encrypt the stores under the home, change their key, or decrypt them.",
+    usage: "tureen store rekey [--home <home>] <new key>",
     discussion: """
       The old key is the one in $TUREEN_STORE_KEY, $TUREEN_STORE_KEY_FILE or $TUREEN_STORE_KEY_COMMAND; stores that are not \
       encrypted yet need none. Close the stores first. If the command is killed, each store is left either in its old or in its \
@@ -27,7 +28,7 @@ struct RekeyCommand: ParsableCommand {
   @Option(help: "Take the new key from this environment variable.")
   var toVariable: String?
 
-  @Option(help: "Take the new key from what this program prints. Separate its arguments by spaces, or give a JSON array.")
+  @Option(help: "Take the new key from the output of this program. Separate its arguments by spaces, or give a JSON array.")
   var toCommand: String?
 
   @Flag(help: "Decrypt the stores: make them plain SQLite files.")
@@ -38,7 +39,9 @@ struct RekeyCommand: ParsableCommand {
     guard count == 1 else {
       throw ValidationError("name one of --to-file, --to-variable, --to-command and --to-plain")
     }
-    if let toCommand, StoreKeySource(commandLine: toCommand) == nil { throw ValidationError("--to-command names no program") }
+    if let toCommand, StoreKeySource(commandLine: toCommand) == nil {
+      throw ValidationError("--to-command does not name a program")
+    }
   }
 
   func run() throws {

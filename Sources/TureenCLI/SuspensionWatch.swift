@@ -1,16 +1,16 @@
 @preconcurrency import Dispatch
 import Glibc
 
-/// Ctrl-Z: tells the script before the process is suspended, and when it goes on.
+/// Handles Ctrl-Z: tells the script before the process is suspended and after it has been resumed.
 final class SuspensionWatch: Sendable {
   private let sources: [any DispatchSourceSignal]
 
-  /// Both are called on a thread of its own, one after the other.
+  /// Both are called on one background thread, one after the other.
   init(onSuspend: @escaping @Sendable () -> Void, onContinue: @escaping @Sendable () -> Void) {
     let queue = DispatchQueue(label: "tureen.suspension")
     signal(SIGTSTP, SIG_IGN)
     let suspend = DispatchSource.makeSignalSource(signal: SIGTSTP, queue: queue)
-    // Not what follows the suspension below: a process that another one continues too early goes on all the same.
+    // Do not call `onContinue` after the suspension below instead: a SIGCONT may arrive before it.
     let proceed = DispatchSource.makeSignalSource(signal: SIGCONT, queue: queue)
     sources = [suspend, proceed]
     let registered = DispatchSemaphore(value: 0)

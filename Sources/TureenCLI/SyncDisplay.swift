@@ -6,27 +6,27 @@ import Support
 import Synchronization
 import Tureen
 
-/// Shows running syncs on stderr: a bar on a terminal, lines elsewhere; or JSON lines, or nothing. Any thread.
+/// Shows running syncs on stderr: a bar on a terminal, lines elsewhere, JSON lines, or nothing. Thread-safe.
 ///
-/// ``SyncProgress`` decides what is shown and when, ``ProgressTexts`` has the words. The bar is drawn only while the
-/// script waits: what the script prints is never written into it.
+/// ``SyncProgress`` decides what to show and when; ``ProgressTexts`` has the words. The bar is drawn only while the script
+/// waits, so the script's output never mixes with it.
 final class SyncDisplay: Sendable {
   enum Style: Sendable, Equatable {
     case none, progress
-    /// To this descriptor.
+    /// JSON lines on this descriptor.
     case json(Int32)
   }
 
   private struct State {
     var progress = SyncProgress()
     var drawn: SyncProgress.Bar?
-    /// Taken away for the script; to be drawn again as soon as it waits.
+    /// The bar was erased for the script and is drawn again as soon as the script waits.
     var isDue = false
     var isWaiting = false
     var isFinished = false
-    /// Lines that stay, for when the script waits: it may be in the middle of a line of its own.
+    /// Permanent lines. They are held back until the script waits, because it may be in the middle of a line.
     var lines: [String] = []
-    /// The syncs whose warnings were shown.
+    /// The syncs whose warnings have been shown.
     var warned: Set<WarnedSync> = []
   }
 
@@ -45,7 +45,7 @@ final class SyncDisplay: Sendable {
 
   private static let interval = DispatchTimeInterval.milliseconds(100)
 
-  /// - Parameter tellsFailures: False where the caller says itself why a sync failed.
+  /// - Parameter tellsFailures: False if the caller reports failed syncs itself.
   init(style: Style, tellsFailures: Bool = true) {
     self.style = style
     self.tellsFailures = tellsFailures
@@ -62,7 +62,7 @@ final class SyncDisplay: Sendable {
     timer.resume()
   }
 
-  /// Draws while this bridge's script waits, and clears the bar before it goes on.
+  /// Draws while the bridge's script waits, and clears the bar before the script continues.
   func follow(_ bridge: Bridge) {
     guard style == .progress else { return }
     bridge.observeWaiting { [weak self] isWaiting in self?.setWaiting(isWaiting) }
@@ -81,7 +81,7 @@ final class SyncDisplay: Sendable {
     }
   }
 
-  /// Takes an update of a sync.
+  /// Shows an update of a sync.
   func show(_ update: SyncUpdate, _ store: StoreReference) {
     switch style {
     case .none: break
@@ -93,7 +93,7 @@ final class SyncDisplay: Sendable {
     }
   }
 
-  /// Once for each sync, on stderr, where the bar would be.
+  /// Prints a sync's warnings once.
   private func showWarnings(_ value: JSONValue, _ id: Int64, _ store: StoreReference) {
     guard let warnings = value["warnings"]?.arrayValue, !warnings.isEmpty else { return }
     let name = value["name"]?.stringValue.map { "'\($0)'" } ?? String(id)
@@ -109,7 +109,7 @@ final class SyncDisplay: Sendable {
     detail["isGlobalStore"] = .bool(store.isGlobal)
     detail["storeName"] = .string(store.name)
     let line: JSONObject = ["event": "sync", "detail": .object(detail)]
-    // One line whole, then the next.
+    // Under the lock, so that lines of several syncs do not interleave.
     state.withLock { _ in write(TerminalText.escapedJSON(line.text) + "\n", to: descriptor) }
   }
 
@@ -149,7 +149,7 @@ final class SyncDisplay: Sendable {
   /// Removes the bar before another message is printed.
   func clear() { state.withLock { SyncDisplay.erase(&$0) } }
 
-  /// Ends the display.
+  /// Prints the lines that are left and stops drawing.
   func finish() {
     timer?.cancel()
     state.withLock { state in

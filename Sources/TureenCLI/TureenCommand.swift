@@ -4,12 +4,16 @@ import JSON
 import SmartStore
 import Tureen
 
-/// The command line: options in, exit status out. What it does is done elsewhere.
+/// The command line: options in, output and exit status out. The work is done in other modules.
 @main
 struct TureenCommand: ParsableCommand {
   static func main() {
     LogSetup.standardError()
-    checkBeforehand(Array(CommandLine.arguments.dropFirst()))
+    if NameCompletion.isRequested {
+      silenceErrors()
+    } else {
+      checkBeforehand(Array(CommandLine.arguments.dropFirst()))
+    }
     signal(SIGPIPE, SIG_IGN)  // output without a reader is dropped; the command continues
     Store.ownProcess()
     main(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
@@ -26,14 +30,21 @@ struct TureenCommand: ParsableCommand {
       """,
     version: Tureen.version,
     subcommands: [
-      RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, CacheCommand.self,
-      RestCommand.self, SpecCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self,
-      VersionCommand.self,
+      RunCommand.self, SyncCommand.self, StatusCommand.self, QueryCommand.self, SoupsCommand.self, SyncsCommand.self,
+      ExportCommand.self, ImportCommand.self, InitCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self,
+      StoreCommand.self, CacheCommand.self, RestCommand.self,
+      SpecCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self, VersionCommand.self,
     ])
 }
 
 extension TureenCommand {
-  /// What is wrong before any command looks at its own options: ends the process then.
+  /// Sends standard error to `/dev/null`, because messages would appear between the letters of the command line.
+  private static func silenceErrors() {
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    if nowhere >= 0 { dup2(nowhere, STDERR_FILENO) }
+  }
+
+  /// Checks what every command depends on, and ends the process if it is wrong.
   private static func checkBeforehand(_ arguments: [String]) {
     if let problem = unknownCommand(arguments) {
       complain(problem)
@@ -47,7 +58,7 @@ extension TureenCommand {
     }
   }
 
-  /// A word where a command belongs that is none: the parser would speak of unexpected arguments.
+  /// A message about an unknown command; nil if there is none. The parser would only complain about unexpected arguments.
   static func unknownCommand(_ arguments: [String]) -> String? {
     var command: any ParsableCommand.Type = TureenCommand.self, path = "tureen"
     for word in arguments {
@@ -67,21 +78,40 @@ extension TureenCommand {
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")
 
+  @Flag(help: "Print one JSON object: version, modelVersion, encryption, sandbox.")
+  var json = false
+
   func run() {
+    guard !json else { return write(JSONValue.object(Self.object).text + "\n", to: STDOUT_FILENO) }
     let encryption = StoreKeySource.isSupported ? ", can encrypt stores" : ""
-    print("tureen \(Tureen.version) (plug-in model \(Tureen.modelVersion))\(encryption)")
+    write("tureen \(Tureen.version) (plug-in model \(Tureen.modelVersion))\(encryption)\n", to: STDOUT_FILENO)
+  }
+
+  private static var object: JSONObject {
+    #if Sandbox
+      let sandbox = true
+    #else
+      let sandbox = false
+    #endif
+    return [
+      "version": .string(Tureen.version), "modelVersion": .string(Tureen.modelVersion),
+      "encryption": .bool(StoreKeySource.isSupported), "sandbox": .bool(sandbox),
+    ]
   }
 }
 
-/// How the command ends, in numbers that scripts around it can rely on. `--help` lists them.
+/// Exit statuses, on which scripts rely. `--help` lists them.
 enum ExitStatus {
   static let scriptFailed: Int32 = 1
   static let callFailed: Int32 = 1
+  static let recordsRefused: Int32 = 2
   static let usage: Int32 = 64
   static let storeFailed: Int32 = 1
   static let scriptNotFound: Int32 = 66
+  static let fileNotFound: Int32 = 66
   static let signInNeeded: Int32 = 67
   static let unavailable: Int32 = 69
+  static let workerEnded: Int32 = 70
   static let tryAgain: Int32 = 75
   static let limitReached: Int32 = 77
   static let configuration: Int32 = 78

@@ -6,16 +6,17 @@ import Tureen
 struct WhoamiCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whoami",
-    abstract: "Ask the org who you are there.",
+    abstract: "Ask the org who the signed-in user is.",
+    usage: "tureen whoami [<options>]",
     discussion: """
       Prints user, org, instance, flow, scopes and when the session began.
-
-      Exit status:
-        0    done
-        67   no session, or one that has ended: tureen login signs in
-        75   the org is out of reach
-        78   a configuration file is wrong; the message names it
-      """)
+      """
+        + ExitStatus.help([
+          (0, "done"),
+          (67, "no session, or one that has ended: tureen login signs in"),
+          (75, "the org is unreachable"),
+          (78, "a configuration file is wrong; the message names it"),
+        ]))
 
   @OptionGroup var place: HostOptions
 

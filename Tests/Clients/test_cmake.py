@@ -29,8 +29,8 @@ PROJECT = """cmake_minimum_required(VERSION 3.16)
 project(kiosk C CXX)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_CXX_STANDARD 17)
-find_package(tureen 0.1 REQUIRED)
-find_package(tureen 0.1 REQUIRED)
+find_package(tureen 0.2 REQUIRED)
+find_package(tureen 0.2 REQUIRED)
 foreach(language c cpp)
   add_executable(kiosk_${language} kiosk.${language})
   target_compile_options(kiosk_${language} PRIVATE -Wall -Wextra -Werror)
@@ -104,7 +104,7 @@ class PackageTests(unittest.TestCase):
             done = run([program, self.folder / "home"], self.folder, env={})
             self.assertEqual((done.returncode, done.stdout), (0, "0 calls\n"))
             # By its name, so that the program runs where the library is installed elsewhere.
-            self.assertIn("[libtureen.so]", run(["readelf", "-d", program], self.folder).stdout)
+            self.assertIn("[libtureen.so.0]", run(["readelf", "-d", program], self.folder).stdout)
 
     def moved(self):
         """A copy of the prefix at another place."""
@@ -181,7 +181,7 @@ class VersionTests(unittest.TestCase):
             refused=["1", "1.9", "0.3.1", "2.3.2", "2.4", "3", "2.3 EXACT", "3...4", "1...2"])
 
     def test_soname_becomes_the_target_s(self):
-        prefix, folder = self.library("0.1.7", "-Wl,-soname,libtureen.so.0"), temporary(self)
+        prefix, folder = self.library("0.2.7", "-Wl,-soname,libtureen.so.0"), temporary(self)
         (prefix / "lib/libtureen.so.0").symlink_to("libtureen.so")
         (folder / "kiosk.c").write_text(
             "#include <stdio.h>\n#include <tureen.h>\nint main(void) { return puts(tureen_version()) < 0; }\n")
@@ -189,7 +189,7 @@ class VersionTests(unittest.TestCase):
         self.assertEqual(configure(folder, prefix).returncode, 0)
         self.assertEqual(run(["cmake", "--build", "build"], folder).returncode, 0)
         self.assertIn("[libtureen.so.0]", run(["readelf", "-d", "build/kiosk_c"], folder).stdout)
-        self.assertEqual(run([folder / "build/kiosk_c"], folder).stdout, "0.1.7\n")
+        self.assertEqual(run([folder / "build/kiosk_c"], folder).stdout, "0.2.7\n")
 
 
 class HeaderTests(unittest.TestCase):

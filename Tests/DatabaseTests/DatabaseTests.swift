@@ -166,6 +166,6 @@ struct DatabaseTests {
 }
 
 extension Connection {
-  /// A statement together with the connection that keeps it alive.
+  /// Returns a statement together with the connection that keeps it alive.
   fileprivate func statementOwner(_ sql: String) throws -> (Connection, Statement) { (self, try prepare(sql)) }
 }

@@ -3,9 +3,9 @@ import Glibc
 import JSON
 import Testing
 
-/// `tureen sandbox --apex FILE`: what a Lua file answers, and what it cannot do.
+/// Tests `tureen sandbox --apex FILE`: the responses of a Lua file, and its limits.
 @Suite(.timeLimit(.minutes(10))) struct ApexScriptTests {
-  /// A sandbox with such a file, and a client that has signed in.
+  /// A sandbox with an Apex file, and a signed-in client.
   private struct ApexOrg {
     let place: Workplace
     let sandbox: Sandbox
@@ -56,7 +56,7 @@ import Testing
       try await send("GET", "/services/data/v66.0/query?q=SELECT+COUNT()+FROM+\(type)").json?["totalSize"]?.integerValue
     }
 
-    /// Ends the sandbox. - Returns: What it wrote to stderr.
+    /// Stops the sandbox. - Returns: Its stderr.
     func stop() async -> String {
       sandbox.child.send(SIGINT)
       let ended = await sandbox.child.ended()
@@ -98,7 +98,7 @@ import Testing
     let made = try await org.apex("POST", "/visits/Oslo", #"{"title":"it's","first":"Ada"}"#)
     #expect(made.status == 201 && made.json?["by"]?.stringValue?.hasPrefix("005") == true, "\(made)")
     #expect(made.head.contains("Location: /visits/Oslo\r\n") && made.head.contains("X-Count: 1\r\n"), "\(made.head)")
-    // Other clients see what a handler has written, and the other way round.
+    // Other clients see the records of a handler, and the other way round.
     let id = try #require(made.json?["id"]?.stringValue)
     let row = try await org.send("GET", "/services/data/v66.0/sobjects/Contact/\(id)?fields=FirstName,Phone").json
     #expect(row?["FirstName"] == "Ada" && row?["Phone"] == .null)
@@ -234,9 +234,9 @@ import Testing
   @Test(arguments: [
     ("status", "the status 99"), ("float", "the status 200.5; it must be an integer"), ("four", "returned 4 values"),
     ("order", "returned a table first"), ("fn", "body.visit.f is a function"), ("cycle", "body"),
-    ("headers", "a string as headers"), ("name", "'X A' is not a valid name"), ("line", "'X-A' holds a line break"),
+    ("headers", "a string as headers"), ("name", "'X A' is not a valid header name"), ("line", "'X-A' contains a line break"),
     ("value", "a header 'X-A' of type table"), ("length", "the header 'content-length' itself"),
-    ("body", "status 204 has no body"), ("bytes", "body.text is not valid UTF-8"),
+    ("body", "a response with status 204 cannot have a body"), ("bytes", "body.text is not valid UTF-8"),
   ])
   func apex_wrongReturnValues_areNamed(what: String, problem: String) async throws {
     let org = try await ApexOrg(Self.wrong)
@@ -278,7 +278,7 @@ import Testing
     let memory = try await org.apex("POST", "/greedy/memory", "{}")
     #expect(memory.status == 500 && memory.message == "System.LimitException: Apex heap size too large", "\(memory)")
     #expect(try await org.count("Contact") == 0)
-    // Nothing is used up, and nothing is kept between requests.
+    // The limit applies per request, and no state is kept between requests.
     for _ in 0..<3 { #expect(try await org.apex("GET", "/small").json == ["count": 1]) }
     let log = await org.stop()
     #expect(log.contains("visits.lua:4: Apex CPU time limit exceeded"), "\(log)")
@@ -334,7 +334,7 @@ import Testing
     #expect(await org.stop() == "")
   }
 
-  // MARK: Files that cannot be used
+  // MARK: Invalid files
 
   @Test(arguments: [
     ("local apex = ...\nlocal x = = 1", "visits.lua:2: unexpected symbol"),
@@ -343,8 +343,8 @@ import Testing
     ("local apex = ...\napex.get('/visits')", "visits.lua:2: apex.get: argument 2 'handler' must be a function, got nil"),
     ("local apex = ...\napex.get('/a/:x/:x', print)", "visits.lua:2: apex.get: ':x' is in the path '/a/:x/:x' twice"),
     ("local apex = ...\napex.get('/a/:x', print)\napex.get('/A/:y', print)", "visits.lua:3: apex.get: GET /a/:x is registered"),
-    ("local apex = ...\napex.get('/simpleaccount', print)", "GET /simpleaccount: the org's own class answers /simpleAccount"),
-    ("return {}", "visits.lua: it registers no handler; call apex.get("),
+    ("local apex = ...\napex.get('/simpleaccount', print)", "GET /simpleaccount: the org's built-in class serves /simpleAccount"),
+    ("return {}", "visits.lua: the file registers no handlers; call apex.get("),
     ("while true do end", "visits.lua:1: the file did not end"),
     ("io.open('/etc/passwd')", "visits.lua:1: attempt to index a nil value (global 'io')"),
   ])

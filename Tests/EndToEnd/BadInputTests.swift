@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What servers, files and scripts can get wrong: an error for the script, never the end of the process.
+/// Tests that invalid input from servers, files and scripts is an error for the script and never ends the process.
 @Suite struct BadInputTests {
-  /// Prints what the error callback of a sync down gets.
+  /// Prints the error that the error callback of a sync down gets.
   private static let failing = """
     local tureen = require "tureen"
     tureen.async(function()

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Where the programs under test are: beside the test bundle, so that each build folder tests its own.
+/// The programs under test. They are next to the test bundle, so that each build folder tests its own.
 enum Built {
   static let folder: URL = {
     let own = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
@@ -18,20 +18,36 @@ enum Built {
   static var library: String { folder.path + "/libTureenShared.so" }
   static let lua = "/usr/bin/lua5.4"
 
-  /// A sanitizer's runtime has to be in a program from its start: a library built for one then loads in no foreign program.
+  /// True in a build with a sanitizer. Its runtime must be loaded at program start, so other programs cannot load the library.
   static let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 
-  /// The sanitizer's runtime as a library, for children that are not built for it; `scripts/dev/sanitize` says where it is.
+  /// The path of the sanitizer's runtime, for child processes without it. Set by `scripts/dev/sanitize`.
   static let sanitizerRuntime = ProcessInfo.processInfo.environment["TUREEN_SANITIZER_RUNTIME"]
 
-  static let loadsInStockLua = !isSanitized || sanitizerRuntime != nil
+  /// The environment that loads the runtime into such a child. The runtime leaves the signals to the program and soon gives back
+  /// what was freed: the programs of the tests look at both.
+  static var sanitizerEnvironment: [String: String] {
+    guard let sanitizerRuntime else { return [:] }
+    let signals = ["segv", "sigbus", "sigfpe", "sigill", "abort"].map { "handle_\($0)=0" }
+    let options = ["detect_leaks=0", "abort_on_error=1", "quarantine_size_mb=1", "thread_local_quarantine_size_kb=64"] + signals
+    return ["LD_PRELOAD": sanitizerRuntime, "ASAN_OPTIONS": options.joined(separator: ":")]
+  }
+
+  static let loadsInForeignPrograms = !isSanitized || sanitizerRuntime != nil
+
+  /// Whether a program that may load the library is not built by this package: stock Lua, and what a test compiled.
+  static func isForeign(_ program: String) -> Bool {
+    program == lua || program.hasPrefix(FileManager.default.temporaryDirectory.path + "/")
+  }
 }
 
-/// A folder for one test: a home, scripts, configuration files. Removed with the last reference.
+/// A folder for one test with a home, scripts and configuration files. Removed with the last reference.
 final class Workplace: Sendable {
   let path: String
 
   init() throws {
+    // Whatever the machine's habit: others must not be able to write to the configuration files of the tests.
+    umask(0o022)
     path = FileManager.default.temporaryDirectory.path + "/tureen-end-to-end-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
@@ -40,7 +56,7 @@ final class Workplace: Sendable {
 
   var home: String { path + "/home" }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   @discardableResult
   func write(_ text: String, to name: String) throws -> String {
     let file = path + "/" + name
@@ -48,7 +64,7 @@ final class Workplace: Sendable {
     return file
   }
 
-  /// A folder with the library by the name Lua looks for; the `LUA_CPATH` that finds it.
+  /// Creates a folder with the library under the name that Lua looks for. Returns the `LUA_CPATH` for it.
   func luaPath() throws -> String {
     let folder = path + "/lib"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -59,7 +75,7 @@ final class Workplace: Sendable {
     return folder + "/?.so"
   }
 
-  /// The store files under the home.
+  /// The store files in the home.
   var stores: [String] {
     let names = FileManager.default.enumerator(atPath: home)?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix("store.sqlite") }.map { home + "/" + $0 }

@@ -5,24 +5,24 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Canaries in every secret: none may come out, whatever becomes of a sign-in. Each flow runs with logs at their most talkative,
-/// against servers that repeat in their answers all that they were sent.
+/// Tests that no secret leaks, however a sign-in ends. Every secret contains a canary; each flow runs with the most verbose logs,
+/// against servers that quote all requests in their responses.
 @Suite(.timeLimit(.minutes(30))) struct CanaryTests {
-  /// What a secret is kept in may hold it; nothing else may.
+  /// The files that store secrets; no other file may contain one.
   private static let keepers = ["session.json", "credentials.json", "user.json"]
 
-  /// How the servers behave.
+  /// The behavior of the servers.
   enum Mood: String, CaseIterable, Sendable {
     case good
-    /// Tokens are given, and the data refuse them.
+    /// The login host issues tokens, but the data resources refuse them.
     case dataRefused
     case dataBroken
     case tokenRefused
-    /// 503 with a page.
+    /// The token endpoint responds with 503 and a page.
     case tokenBroken
-    /// 200 without the instance.
+    /// The token endpoint responds with 200 but without the instance.
     case tokenHalf
-    /// Sent on to a host that must not get secrets.
+    /// The token endpoint redirects to a host that must not get secrets.
     case tokenRedirected
   }
 
@@ -32,12 +32,12 @@ import Testing
   struct Flow: Sendable, CustomStringConvertible {
     let name: String
     var environment: [String: String] = [:]
-    /// Files beside the script, for their owner alone.
+    /// Files next to the script, with mode 0600.
     var files: [(name: String, text: String)] = []
     var options: [String] = []
-    /// What the script asks.
+    /// The script's request.
     var request = #"{ path = "/services/data/v66.0/limits" }"#
-    /// In front of `PATH`.
+    /// A folder to put in front of `PATH`.
     var programs: String?
     var description: String { name }
     var isConnection: Bool { request.contains("connection") }
@@ -88,7 +88,7 @@ import Testing
     case "sfVariables":
       return Flow(name: name, environment: ["SF_ORG_INSTANCE_URL": url, "SF_ACCESS_TOKEN": c("token")])
     case "sfdxUrl":
-      // https is meant, so it ends at a server that speaks none.
+      // The scheme is always https, so the connection fails at the plain server.
       let host = String(url.dropFirst("http://".count))
       return Flow(
         name: name, environment: ["TUREEN_SFDX_AUTH_URL": "force://app:\(c("secret")):\(c("refresh"))@\(host)"])
@@ -122,7 +122,7 @@ import Testing
 
   // MARK: Runs
 
-  /// Signs in, asks for something thrice, and shows whatever went wrong; in Lua, where errors are tables.
+  /// A script that signs in, sends three requests and prints all errors, which are tables in Lua.
   private static func script(_ flow: Flow) -> String {
     """
     local tureen = require "tureen"
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(arguments: names) func canaries_ofEachFlow_comeOutNowhere(name: String) async throws {
-    // An SFDX URL leads to no server of a test: https is meant.
+    // An SFDX auth URL cannot lead to a test's server, because its scheme is always https.
     for mood in Mood.allCases where name != "sfdxUrl" || mood == .good {
       let bed = try Bed(mood), flow = try Self.flow(name, bed)
       for (file, text) in flow.files { try bed.place.write(text, to: file, mode: 0o600) }
@@ -159,7 +159,7 @@ import Testing
         let path = (flow.programs.map { $0 + ":" } ?? "") + "/usr/bin:/bin"
         let ended = try await bed.place.run(
           "/bin/bash", ["-c", #"export PATH="$0"; exec "$@""#, path, Built.tureen] + command, environment: environment)
-        // What `oauth authenticate` prints is the access token: that is what it is for.
+        // `oauth authenticate` prints the access token on purpose.
         let output = words.last == "authenticate" && ended.status == 0 ? "" : ended.output
         bed.check(output, "\(flow) \(mood) \(words[0]): stdout")
         bed.check(ended.errors, "\(flow) \(mood) \(words[0]): stderr")
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  /// That the search finds what there is to find.
+  /// Checks that the search finds leaked canaries.
   @Test func canaries_ofABadProgram_areFound() async throws {
     let bed = try Bed(.good)
     #expect(!bed.findings(in: "a \(bed.canary("x")) b").isEmpty)
@@ -179,17 +179,17 @@ import Testing
   }
 }
 
-/// A place with a server that repeats all it gets, and the search for canaries.
+/// A workplace with a server that quotes all requests, and the search for canaries.
 final class Bed: Sendable {
   let place: Workplace
   let server: ScriptedServer
-  /// What no canary can be told by beforehand: assertions, codes. Taken from the requests themselves.
+  /// Secrets that are not known in advance, such as assertions and codes. Collected from the requests.
   private let seen: Seen
   private let mark = "canary" + UUID().uuidString.filter { $0 != "-" }.lowercased()
 
   private final class Seen: Sendable {
     let secrets = Mutex<Set<String>>([])
-    /// Command lines of the machine's processes that have a canary.
+    /// The command lines of processes that contain a canary.
     let commandLines = Mutex<Set<String>>([])
   }
 
@@ -205,10 +205,10 @@ final class Bed: Sendable {
     })
   }
 
-  /// A secret, so long that the last characters of a masked one do not show which it is.
+  /// Returns a secret that is long enough that the last characters of a masked one do not identify it.
   func canary(_ name: String) -> String { "\(mark)-\(name)-0000" }
 
-  /// An RSA key; the lines of its body are canaries, too.
+  /// Returns an RSA key. The lines of its body are canaries, too.
   func key() throws -> String {
     let file = place.path + "/generated.pem"
     let made = Process()
@@ -254,7 +254,7 @@ final class Bed: Sendable {
   private static let identity =
     #"{"user_id":"005000000000001AAA","organization_id":"00D000000000001AAA","username":"ann@acme.com"}"#
 
-  /// Values of forms that are made anew for each request.
+  /// Collects form values that differ in every request.
   private static func note(_ request: RecordedRequest, _ seen: Seen) {
     let secrets = ["assertion", "code", "code_verifier"]
     for field in request.text.split(separator: "&") {
@@ -264,7 +264,7 @@ final class Bed: Sendable {
     }
   }
 
-  /// Looks while a client of ours waits for an answer, so that it and what it has started are there.
+  /// Looks at command lines while a client waits for a response, so that it and its children are running.
   private static func lookAtCommandLines(for mark: String, _ seen: Seen) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] where name.allSatisfy(\.isNumber) {
       guard let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") else { continue }
@@ -275,7 +275,7 @@ final class Bed: Sendable {
 
   // MARK: The search
 
-  /// The secrets in a text, as they are, percent-encoded, or in Base64 at any of its three places.
+  /// Returns the secrets in a text: plain, percent-encoded, or in Base64 at any of the three alignments.
   func findings(in text: String) -> [String] {
     var found = seen.secrets.withLock { $0.filter { text.contains($0) } }.map { "\($0.prefix(12))…" }
     if text.contains(mark) { found.append("a canary") }
@@ -293,10 +293,10 @@ final class Bed: Sendable {
     #expect(found.isEmpty, "\(place) holds \(found): \(line.prefix(600))")
   }
 
-  /// Everything that was written: the home, logs, what a pretend sf was called with.
+  /// Checks everything that was written: the home, the logs, and the arguments of the fake sf.
   /// - Parameters:
-  ///   - given: Files of the test's own.
-  ///   - keepers: Names of files that secrets are kept in; they are their owner's alone.
+  ///   - given: The test's own files.
+  ///   - keepers: The names of files that store secrets; they must have mode 0600.
   func checkFiles(_ what: String, given: [String], keepers: [String]) {
     for name in FileManager.default.enumerator(atPath: place.path)?.compactMap({ $0 as? String }) ?? [] {
       guard !given.contains(name), let bytes = FileManager.default.contents(atPath: place.path + "/" + name) else { continue }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import X509
 
-/// An org behind TLS, whose certificate rests on an authority of its own.
+/// Tests an org with TLS and a certificate of a private authority.
 @Suite(.timeLimit(.minutes(60))) struct CertificateTests {
   private static let script = """
     local tureen = require "tureen"
@@ -11,7 +11,7 @@ import X509
       function(err) print(err.domain, err.code, err.retryable, err.message) end)
     """
 
-  /// What scripts of a person sign in to this sandbox with.
+  /// The variables with which scripts sign in to this sandbox.
   private func variables(_ sandbox: Sandbox, authority: String? = nil) -> [String: String] {
     var variables = [
       "TUREEN_ORG": sandbox.url, "TUREEN_CLIENT_ID": sandbox.clientId, "TUREEN_CLIENT_SECRET": sandbox.clientSecret,
@@ -21,7 +21,7 @@ import X509
     return variables
   }
 
-  /// Files with a certificate that signs itself, and with its key.
+  /// Creates files with a self-signed certificate and its key.
   private func certificate(of host: String, in place: Workplace) throws -> (certificate: String, key: String) {
     let key = P256.Signing.PrivateKey(), name = try DistinguishedName { CommonName(host) }
     let certificate = try Certificate(
@@ -68,7 +68,8 @@ import X509
     let ended = try await place.runScript(script, environment: variables(sandbox, authority: certificate))
     #expect(
       ended.output
-        == "network\tuntrustedCertificate\tfalse\tthe certificate of 127.0.0.1 is not trusted: it is another host's\n", "\(ended)"
+        == "network\tuntrustedCertificate\tfalse\tthe certificate of 127.0.0.1 is not trusted: it belongs to another host\n",
+      "\(ended)"
     )
   }
 
@@ -79,11 +80,11 @@ import X509
     var variables = variables(sandbox)
     variables["TUREEN_ORG"] = sandbox.url.replacingOccurrences(of: "http://", with: "https://")
     let ended = try await place.runScript(script, environment: variables)
-    #expect(ended.output.hasPrefix("network\tnoResponse\ttrue\tno answer from 127.0.0.1: what it speaks is not TLS"), "\(ended)")
+    #expect(ended.output.hasPrefix("network\tnoResponse\ttrue\tno answer from 127.0.0.1: it does not speak TLS"), "\(ended)")
   }
 
   @Test(arguments: [
-    (nil, "cannot be read"), ("no certificate", "holds none in PEM"), ("", "holds none in PEM"),
+    (nil, "cannot be read"), ("no certificate", "has no PEM certificate"), ("", "has no PEM certificate"),
     ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "or a damaged one"),
   ])
   func run_wrongCAFile_is78AndNamesIt(text: String?, reason: String) async throws {

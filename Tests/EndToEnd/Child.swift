@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A child process whose output is read as it comes. Killed when the test lets go of it, or after `seconds`.
+/// A child process whose output is read as it arrives. Killed when the test releases it, or after `seconds`.
 final class Child: @unchecked Sendable {  // all mutable state is touched with `lock` held
   struct Ended: Sendable {
-    /// The exit status; 128 and the signal's number when a signal ended it.
+    /// The exit status; 128 plus the signal's number if a signal ended it.
     let status: Int32
     let output: String
     let errors: String
 
-    /// The error stream without progress: a sync that takes longer than ten seconds, as on a busy machine, shows it there.
+    /// The error stream without progress lines, which appear on a busy machine when a sync takes longer than ten seconds.
     var complaints: String {
       errors.split(separator: "\n").filter { $0.firstMatch(of: #/^tureen: sync '[^']*': /#) == nil }.joined(separator: "\n")
     }
@@ -23,21 +23,21 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
 
   private let lock = NSLock()
   private let id: pid_t
-  /// The other end of the child's terminal; -1 without one.
+  /// The master end of the child's terminal; -1 without one.
   private let keyboard: Int32
   private var output = Data(), errors = Data()
   private var status: Int32?
-  /// The outputs and the process itself.
+  /// The number of outputs that are open, plus one while the process runs.
   private var unfinished: Int
   private var waiters: [Waiter] = []
 
-  /// Seconds until a child that has not ended is killed. Under a sanitizer everything takes its time.
+  /// Seconds until a child is killed. Sanitizers make everything slow.
   static let limit = ProcessInfo.processInfo.environment["TUREEN_CHILD_SECONDS"].flatMap { Double($0) } ?? 900
 
-  /// Starts a program with an environment that holds nothing but these variables and what every program needs.
+  /// Starts a program with an environment of these variables and those that every program needs.
   /// - Parameters:
-  ///   - input: A file that is its standard input; none when nil.
-  ///   - terminal: Given, the child talks to a terminal of its own: `type` writes to it, `printed` is what it shows.
+  ///   - input: A file for its standard input; nil for none.
+  ///   - terminal: If given, the child gets its own terminal: `type` writes to it, `printed` is its output.
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: String, input: String? = nil,
     terminal: Terminal? = nil, seconds: Double = Child.limit
@@ -45,7 +45,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     let inherited = ProcessInfo.processInfo.environment
     var variables = environment
     for name in ["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] { variables[name] = inherited[name] }
-    if program == Built.lua { variables["LD_PRELOAD"] = Built.sanitizerRuntime }
+    if Built.isForeign(program) { variables.merge(Built.sanitizerEnvironment) { _, own in own } }
     let ends = try terminal?.open()
     if terminal != nil { variables["TERM"] = "xterm" }
     let process = try ChildProcess.start(
@@ -64,7 +64,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.send(SIGKILL) }
   }
 
-  /// Presses keys; nothing happens when the child has ended.
+  /// Sends keys. Does nothing if the child has ended.
   func type(_ keys: String) {
     lock.withLock {
       guard status == nil else { return }
@@ -72,7 +72,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     }
   }
 
-  /// Gives the child's terminal another width.
+  /// Changes the width of the child's terminal.
   func resize(columns: UInt16) {
     lock.withLock {
       var size = winsize(ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
@@ -82,10 +82,13 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
 
   deinit { if status == nil { kill(id, SIGKILL) } }
 
-  /// Nothing happens when it has ended: its number may be another's by then.
+  /// Sends a signal. Does nothing if the child has ended, because its process id may be in use again.
   func send(_ signal: Int32) { lock.withLock { if status == nil { _ = kill(id, signal) } } }
 
-  /// Waits until a signal has suspended it; false when it ended instead.
+  /// The number of the program's process, once it has printed something: `env` has become the program.
+  var processID: pid_t { id }
+
+  /// Waits until a signal has suspended it. Returns false if it ended instead.
   func isSuspended() async -> Bool {
     let id = lock.withLock { self.id }
     return await withCheckedContinuation { continuation in
@@ -98,14 +101,14 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     }
   }
 
-  /// Waits until the output holds this text.
-  /// - Returns: False when the process ended without it.
+  /// Waits until the output contains this text.
+  /// - Returns: False if the process ended without it.
   func prints(_ text: String) async -> Bool {
     await wait { $0.unfinished == 0 || $0.text(of: $0.output).contains(text) }
     return printed.contains(text)
   }
 
-  /// Waits for a text, and then for another behind the last place where it stands.
+  /// Waits for a text, and then for another one after its last occurrence.
   func prints(_ text: String, then next: String) async -> Bool {
     func holds(_ printed: String) -> Bool {
       printed.range(of: text, options: .backwards).map { printed[$0.upperBound...].contains(next) } ?? false
@@ -114,7 +117,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     return holds(printed)
   }
 
-  /// What was printed so far.
+  /// The output so far.
   var printed: String { lock.withLock { text(of: output) } }
 
   /// Waits for the end.
@@ -127,7 +130,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
 
   // MARK: The process
 
-  // The threads do not keep the child: when the test lets go of it, it is killed, and they end with it.
+  // The threads do not retain the child: when the test releases it, it is killed, and they end with it.
 
   private func read(_ end: Int32, _ take: @escaping @Sendable (Child, Data) -> Void) {
     Thread.detachNewThread { [weak self] in
@@ -140,7 +143,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
   private func reap(_ process: ChildProcess) {
     Thread.detachNewThread { [weak self] in
       var info = siginfo_t()
-      // Looked at first and taken away with the lock held: nobody sends a signal to whoever gets the number next.
+      // Wait without reaping, and reap with the lock held, so that no signal goes to another process with the same id.
       while waitid(P_PID, id_t(process.id), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
       guard let self else {
         _ = process.wait()
@@ -183,7 +186,7 @@ extension Workplace {
     try await Child(program, arguments, environment: environment, in: path).ended()
   }
 
-  /// Runs `tureen run` under this home.
+  /// Runs `tureen run` with this home.
   func runScript(
     _ script: String, options: [String] = [], environment: [String: String] = [:]
   ) async throws -> Child.Ended {

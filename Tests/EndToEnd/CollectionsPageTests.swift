@@ -2,16 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The examples of bridge-spec/collections.md do what the page says.
+/// The JSON targets of bridge-spec/guide/collections.md work. `GuideExamplesTests` runs its script.
 @Suite(.timeLimit(.minutes(5))) struct CollectionsPageTests {
   private let page: MarkdownPage
 
-  init() throws { page = try MarkdownPage("bridge-spec/collections.md") }
-
-  @Test func script_printsWhatThePageShows() async throws {
-    let place = try Workplace(), ended = try await place.runScript(try place.write(page.texts("lua").joined(), to: "page.lua"))
-    #expect(ended.status == 0 && ended.output == page.texts("text").joined(), "\(ended)")
-  }
+  init() throws { page = try MarkdownPage("bridge-spec/guide/collections.md") }
 
   /// A blog with five posts by page number and a search service with five rows behind a cursor.
   private func server() throws -> ScriptedServer {
@@ -37,7 +32,7 @@ import Testing
   @Test func targets_bringEveryRowOnce() async throws {
     let server = try server(), place = try Workplace()
     try place.write(#"{"blog": {"baseURL": "\#(server.url)"}}"#, to: "connections.json")
-    let targets = page.texts("json")
+    let targets = page.blocks(in: "json").map(\.text)
     #expect(targets.count == 2)
     for (i, target) in targets.enumerated() {
       try place.write(target, to: "target.json")

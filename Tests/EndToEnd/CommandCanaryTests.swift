@@ -3,12 +3,12 @@ import Glibc
 import JSON
 import Testing
 
-/// Canaries in the secrets of `tureen login`, `orgs`, `whoami` and `logout`, against servers that repeat all that they get.
+/// Tests that `tureen login`, `orgs`, `whoami` and `logout` do not leak secrets, against servers that quote all requests.
 @Suite(.timeLimit(.minutes(30))) struct CommandCanaryTests {
-  /// Only the session has secrets: what `login` writes beside it says where they are.
+  /// Only the session contains secrets; the credentials files that `login` writes name their locations.
   private static let keepers = ["session.json"]
 
-  /// Keeps sessions in a file of its own, in place of a keyring.
+  /// A program that stores sessions in its own file instead of a keyring.
   private static let keeper = """
     #!/bin/sh
     umask 077
@@ -46,7 +46,7 @@ import Testing
     case "tokenInput":
       return Flow(options: ["--flow", "token", "--instance", bed.server.url], files: ["token": c("token")], input: "token")
     default:
-      // https is meant, so it ends at a server that speaks none.
+      // The scheme is always https, so the connection fails at the plain server.
       let url = "force://app:\(c("secret")):\(c("refresh"))@\(bed.server.url.dropFirst("http://".count))"
       return Flow(options: ["--sfdx-url-file", "url"], files: ["url": url])
     }

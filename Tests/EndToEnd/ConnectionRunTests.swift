@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Named connections and their cache with the built command: several processes, kills, a full disk, the log.
+/// Tests named connections and their caches with the built command: several processes, kills, a full disk, the log.
 @Suite(.timeLimit(.minutes(20))) struct ConnectionRunTests {
   private let place: Workplace
   private let server: ScriptedServer
@@ -43,7 +43,7 @@ import Testing
     let cleared = try await tureen(["cache", "clear"])
     #expect(cleared.status == 0 && cleared.output == "1 stored answer removed\n")
     let offline = try await exec(#"{"connection":"api","path":"/a","cache":"offline"}"#)
-    #expect(offline.status == 75 && offline.errors.contains("nothing is stored"), "\(offline)")
+    #expect(offline.status == 75 && offline.errors.contains("no response is stored"), "\(offline)")
     #expect(server.requests.count == 1)
   }
 
@@ -74,7 +74,7 @@ import Testing
     let words = ["run", "--home", place.home, "--quiet", script]
     for round in 1...4 {
       let child = try Child(Built.tureen, words + ["1", "100000"], in: place.path)
-      // Killed while it stores: each round after another number of answers.
+      // Kill it while it stores, in each round after a different number of responses.
       await server.received(round * 37)
       child.send(SIGKILL)
       _ = await child.ended()
@@ -94,7 +94,7 @@ import Testing
         "1", "100",
       ], in: place.path
     ).ended()
-    // Whatever the stores make of such a disk, the requests were answered.
+    // The requests succeed even if the cache cannot be written.
     #expect(ended.output == "done\n", "\(ended)")
     #expect(server.requests.count == 100)
   }

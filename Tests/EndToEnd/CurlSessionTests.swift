@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A session of `curl` alone with `tureen sandbox`: what any other client would do.
+/// Tests `tureen sandbox` with plain `curl`, as any other client would use it.
 @Suite struct CurlSessionTests {
   /// Prints `name=value` lines. The variables come from the block that `tureen sandbox` prints.
   private static let session = #"""

@@ -1,6 +1,6 @@
 import Testing
 
-/// A sync whose records come from the script itself.
+/// Tests a sync with a custom target of the script.
 @Suite struct CustomTargetTests {
   private static let script = """
     local tureen = require "tureen"
@@ -21,7 +21,7 @@ import Testing
     #expect(ended.status == 0 && ended.output.contains("DONE\t3"), "\(ended.output) \(ended.errors)")
   }
 
-  @Test(.enabled(if: Built.loadsInStockLua, "a sanitized library needs its runtime preloaded"))
+  @Test(.enabled(if: Built.loadsInForeignPrograms, "a sanitized library needs its runtime preloaded"))
   func syncDown_customTarget_worksInStockLua() async throws {
     let place = try Workplace()
     let ended = try await place.run(

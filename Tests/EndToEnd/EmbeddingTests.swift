@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Programs with the library inside, compiled against an installed copy and run as their users would.
-@Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
+/// Tests programs that embed the library, compiled against an installed copy.
+@Suite(.enabled(if: Built.loadsInForeignPrograms, "a sanitized library needs its runtime preloaded"))
 struct EmbeddingTests {
   @Test func cProgram_ownPollLoop_registersUpsertsAndSyncsDown() async throws {
     let place = try Workplace()
@@ -34,6 +34,15 @@ struct EmbeddingTests {
     #expect(ended.output == "done\n")
   }
 
+  @Test(.enabled(if: !Built.isSanitized, "a sanitizer needs more of the system than a worker has"))
+  func cProgram_isolatedScripts_endWithAReason() async throws {
+    let place = try Workplace()
+    let program = try await Installed.compile("isolated", place)
+    let ended = try await place.run(program, [place.home, Built.folder.path + "/tureen-worker"])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "found\ndone\n", "\(ended.output)")
+  }
+
   @Test func cProgram_endlessQueries_giveWayToCancelCloseAndOtherCalls() async throws {
     let place = try Workplace()
     let ended = try await place.run(try await Installed.compile("endless_query", place), [place.home])
@@ -58,7 +67,7 @@ struct EmbeddingTests {
     #expect(next.output == "STOPPED\n", "\(next.errors)")
   }
 
-  /// `"signIn": "program"`.
+  /// Tests `"signIn": "program"`.
   @Test func cProgram_thatSignsInItself_givesSessionsOrSaysWhyNot() async throws {
     let place = try Workplace()
     let org = try ScriptedServer(handler: { request in
@@ -114,7 +123,7 @@ struct EmbeddingTests {
     #expect(await sandbox.child.ended().status == 0)
   }
 
-  /// Swift sees the header as it is: handles as pointers that cannot be looked into, callbacks as C functions.
+  /// Swift imports the header as it is: handles as opaque pointers, callbacks as C functions.
   @Test func header_throughSwiftsImporter_isUsable() async throws {
     let place = try Workplace()
     let installed = try await Installed.shared()

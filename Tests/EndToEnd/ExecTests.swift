@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// `tureen exec`: one call of the bridge from a shell.
+/// Tests `tureen exec`, which makes one call of the bridge from a shell.
 @Suite struct ExecTests {
   private func exec(
     _ place: Workplace, _ arguments: String..., input: String? = nil, environment: [String: String] = [:]
@@ -87,6 +87,22 @@ import Testing
     let json = try await place.run(Built.tureen, ["exec", "--json", "--home", place.home] + call)
     #expect(json.status == 1 && json.output == "")
     #expect(try JSONValue(parsing: json.errors)["code"] == "noSuchSoup")
+  }
+
+  @Test func exec_mistypedSoupOrSync_isToldWhatWasMeant() async throws {
+    let place = try Workplace()
+    let soup = #"{"soupName":"notes","indexes":[{"path":"title","type":"string"}]}"#
+    #expect(try await exec(place, "smartstore", "registerSoup", soup).status == 0)
+    let missing = try await exec(place, "smartstore", "clearSoup", #"{"soupName":"nots"}"#)
+    #expect(
+      missing.status == 1 && missing.errors.contains("does not exist; did you mean 'notes'? (smartstore/noSuchSoup)"),
+      "\(missing)")
+    let target = #"{"target":{"type":"soql","query":"SELECT Id FROM Contact"},"soupName":"notes","syncName":"notesDown"}"#
+    #expect(try await exec(place, "mobilesync", "createSyncDown", target).status == 0)
+    let sync = try await exec(place, "--json", "mobilesync", "reSync", #"{"syncName":"noteDown"}"#)
+    let error = try JSONValue(parsing: sync.errors)
+    #expect(
+      error["code"] == "noSuchSync" && error["message"]?.stringValue?.hasSuffix("did you mean 'notesDown'?") == true, "\(sync)")
   }
 
   @Test func exec_orgThatIsBusy_is75() async throws {

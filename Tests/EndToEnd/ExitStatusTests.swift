@@ -2,13 +2,14 @@ import Foundation
 import JSON
 import Testing
 
-/// What a shell sees: the exit status, and on stderr why.
+/// Tests exit statuses and the messages on stderr.
 @Suite struct ExitStatusTests {
   @Test(arguments: [
     (["run"], "<script>"), (["run", "--colour", "x.lua"], "--colour"), (["sandbox", "--port", "99999"], "--port"),
     (
       ["walk"],
-      "unknown command 'walk'; known: run, exec, repl, sandbox, store, cache, rest, spec, login, orgs, whoami, logout, version"
+      "unknown command 'walk'; known: run, sync, status, query, soups, syncs, export, import, init, exec, repl, sandbox, store, "
+        + "cache, rest, spec, login, orgs, whoami, logout, version"
     ),
     (["rum", "x.lua"], "unknown command 'rum'; did you mean 'run'?"),
     (["store", "reky"], "unknown command 'reky'; did you mean 'rekey'?"),
@@ -132,7 +133,7 @@ import Testing
     #expect(ended.errors.contains("script.lua:2 without an error callback"), "got: \(ended.errors)")
   }
 
-  /// A tutorial's LIMIT: the second run brings as many again, and says so where it is seen.
+  /// A query with LIMIT fetches only so many records in each run; a warning says so once.
   @Test func run_limitedQuery_warnsOnceOnStderr() async throws {
     let place = try Workplace()
     let script = try place.write(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `scripts/dev/failures`: the lines that `scripts/test` ends with.
+/// Tests `scripts/dev/failures`, which prints the last lines of `scripts/test`.
 struct FailureListTests {
   private func failures(_ log: String) async throws -> [String] {
     let place = try Workplace()

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The guide names everything that there is to choose, and nothing that there is not.
+/// The guide names every command, option, setting, target key, exit status and error code, and none that does not exist.
 @Suite(.timeLimit(.minutes(5))) struct GuideCoverageTests {
   private func page(_ name: String) throws -> MarkdownPage { try MarkdownPage(MarkdownPage.folder + "/" + name + ".md") }
 
@@ -34,51 +34,107 @@ import Testing
     return found
   }
 
-  /// A command that only holds others is named with them; it has no options of its own.
+  /// A command that only groups others has no options of its own; it is named with them.
   private func isRunnable(_ name: String, _ commands: [String: Set<String>]) -> Bool {
     guard let options = commands[name], !name.isEmpty else { return false }
     return !options.subtracting(["version", "help"]).isEmpty || !commands.keys.contains { $0.hasPrefix(name + " ") }
   }
 
-  @Test func commands_eachWithItsOptions_areOnTheirPage() async throws {
+  @Test func commands_all_areInTheTableOfTheirPage() async throws {
     let commands = try await commands(), page = try page("commands")
     #expect(commands.count > 5)
-    same(
-      Set(commands.values.joined()).subtracting(["version", "help"]),
-      matches(#/--([a-z][a-z-]+)/#, in: page.text).subtracting(["version", "help"]), "option", page.path)
-    let leaves = commands.keys.filter { isRunnable($0, commands) }
     let rows = Set(page.rows().flatMap { row in matches(#/`tureen ([a-z]+(?: [a-z]+)?)/#, in: row[0]) })
-    same(Set(leaves), rows, "command", page.path)
+    same(Set(commands.keys.filter { isRunnable($0, commands) }), rows, "command", page.path)
   }
 
-  /// Whatever a block of commands calls is there: commands, their options, scripts of the repository.
-  @Test func shellBlocks_ofEveryPage_callWhatThereIs() async throws {
-    let commands = try await commands()
-    var lines = 0
-    for page in try MarkdownPage.guide() {
-      for block in page.blocks where block.info == "sh" && block.file == nil {
-        let text = block.text.replacingOccurrences(of: "\\\n", with: " ").replacing(#/'[^']*'/#, with: "_")
-          .replacing(#/(?m)(^| )#.*$/#, with: "")
-        for call in text.matches(of: #/(?:^|[\s|(\/])tureen +([a-z]+)([^|\n#;)&]*)/#) {
-          lines += 1
-          let word = String(call.output.1), rest = call.output.2.split(separator: " ").map(String.init)
-          let inner = word + " " + (rest.first ?? "")
-          let name = commands[inner] != nil || !isRunnable(word, commands) ? inner : word
-          guard word != "help" else { continue }
-          let options = commands[name]
-          #expect(options != nil, "\(page):\(block.line): there is no command '\(name)'")
-          for option in rest where option.hasPrefix("--") {
-            let asked = String(option.dropFirst(2).prefix { $0 != "=" })
-            #expect(options?.contains(asked) ?? true, "\(page):\(block.line): '\(name)' has no option --\(asked)")
-          }
-        }
-        for script in text.matches(of: #/(?:^|[\s(])(scripts\/[A-Za-z0-9_.\/-]+)/#) {
-          let file = Built.package.path + "/" + script.output.1
-          #expect(FileManager.default.fileExists(atPath: file), "\(page):\(block.line): there is no \(script.output.1)")
-        }
+  /// The first section has the options that several commands share; each command's own options are in its section, which a group of
+  /// commands, such as `cache list` and `cache clear`, shares.
+  @Test func options_ofEachCommand_areInItsSection() async throws {
+    let commands = try await commands(), page = try page("commands"), option = #/--([a-z][a-z-]+)/#
+    let everywhere: Set = ["version", "help"]
+    var sections: [String: String] = [:]
+    for part in page.text.components(separatedBy: "\n## ") {
+      sections[part.hasPrefix("tureen ") ? String(part.dropFirst(7).prefix { $0 != "\n" }) : "", default: ""] += part
+    }
+    let shared = matches(option, in: try #require(sections[""]))
+    #expect(
+      matches(option, in: page.text).subtracting(everywhere).subtracting(commands.values.joined()).isEmpty,
+      "\(page) names an option that no command has")
+    for (title, section) in sections where !title.isEmpty {
+      let those = commands.filter { $0.key == title || $0.key.hasPrefix(title + " ") }
+      #expect(!those.isEmpty, "\(page): there is no command '\(title)'")
+      // Prose and examples may name options of other commands; the rows of a section's tables are its own.
+      let rows = section.components(separatedBy: "\n").filter { $0.hasPrefix("| `-") }
+        .map { String($0.dropFirst(2).prefix { $0 != "|" }) }.joined(separator: " ")
+      let unknown = matches(option, in: rows).subtracting(those.values.joined()).subtracting(everywhere)
+      #expect(unknown.isEmpty, "\(page): 'tureen \(title)' does not have this option")
+    }
+    for (name, options) in commands where isRunnable(name, commands) {
+      let group = String(name.prefix { $0 != " " })
+      let section = (sections[name] ?? "") + (sections[group] ?? "")
+      let missing = options.subtracting(everywhere).subtracting(shared).subtracting(matches(option, in: section))
+      #expect(missing.isEmpty, "\(page): the section of 'tureen \(name)' does not name this option")
+    }
+  }
+
+  /// Comments, quoted text and continued lines are not part of what a block calls.
+  private func calls(_ text: String) -> String {
+    text.replacingOccurrences(of: "\\\n", with: " ").replacing(#/'[^']*'/#, with: "_").replacing(#/(?m)(^| )#.*$/#, with: "")
+  }
+
+  /// - Returns: How many calls of the command there are.
+  private func check(_ text: String, _ place: String, _ commands: [String: Set<String>]) -> Int {
+    var count = 0
+    for call in text.matches(of: #/(?:^|[\s|(\/])tureen +([a-z]+)([^|\n#;)&]*)/#) {
+      count += 1
+      let word = String(call.output.1), rest = call.output.2.split(separator: " ").map(String.init)
+      let inner = word + " " + (rest.first ?? "")
+      let name = commands[inner] != nil || !isRunnable(word, commands) ? inner : word
+      guard word != "help" else { continue }
+      let options = commands[name]
+      #expect(options != nil, "\(place): there is no command '\(name)'")
+      for option in rest where option.hasPrefix("--") {
+        let asked = String(option.dropFirst(2).prefix { $0 != "=" })
+        #expect(options?.contains(asked) ?? true, "\(place): '\(name)' has no option --\(asked)")
       }
     }
-    #expect(lines > 20)
+    for script in text.matches(of: #/(?:^|[\s(])(scripts\/[A-Za-z0-9_.\/-]+)/#) {
+      let file = Built.package.path + "/" + script.output.1
+      #expect(FileManager.default.fileExists(atPath: file), "\(place): there is no \(script.output.1)")
+    }
+    for program in text.matches(of: #/swift run ([A-Za-z]+)/#) {
+      let folder = Built.package.path + "/Tests/EndToEnd/Programs/" + program.output.1
+      #expect(FileManager.default.fileExists(atPath: folder), "\(place): there is no program \(program.output.1)")
+    }
+    return count
+  }
+
+  /// The commands, options and scripts that a block of commands names exist.
+  @Test func shellBlocks_ofEveryPage_callWhatExists() async throws {
+    let commands = try await commands()
+    var count = 0
+    for page in try MarkdownPage.all() + MarkdownPage.articles() {
+      for block in page.blocks(in: "sh") { count += check(calls(block.text), "\(page):\(block.line)", commands) }
+    }
+    #expect(count > 20)
+  }
+
+  /// Each sample says in its first lines how to run it, with commands and options that exist.
+  @Test func samples_sayHowToRunThem() async throws {
+    let commands = try await commands(), folder = Built.package.path + "/scripts/"
+    let samples = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lua") }
+    #expect(samples.count > 5)
+    let page = try page("getting-started")
+    for name in samples {
+      let lines = try String(contentsOfFile: folder + name, encoding: .utf8).components(separatedBy: "\n")
+      let head = lines.prefix { $0.hasPrefix("--") }.filter { $0.hasPrefix("--   ") }.joined(separator: "\n")
+      // What stands in brackets are arguments of the script, and what stands behind two blanks explains the line.
+      let usage = head.replacing(#/\[[^\]]*\]/#, with: "").replacing(#/(\.lua[^\n]*?)  [^\n]*/#) { $0.output.1 }
+        .replacing(#/(scripts\/\w+\.lua)[^\n]*/#) { $0.output.1 }
+      #expect(usage.contains("scripts/" + name), "scripts/\(name) does not say how to run it")
+      #expect(check(usage, "scripts/\(name)", commands) > 0, "scripts/\(name) does not say how to run it with tureen")
+      #expect(page.text.contains("`\(name)`"), "\(page) does not list scripts/\(name)")
+    }
   }
 
   // MARK: Settings, exit statuses, errors
@@ -118,7 +174,7 @@ import Testing
     let header = try String(
       contentsOf: Built.package.appendingPathComponent("Sources/CTureenModule/include/tureen.h"), encoding: .utf8)
     let known = there.union(try signInVariables()).union(matches(#/(TUREEN_[A-Z_]*[A-Z])/#, in: header))
-      .union(["TUREEN_FUZZ_ROUNDS", "TUREEN_FUZZ_SEED"])  // of the tests
+      .union(["INPUT", "PATIENCE", "ROUNDS", "SEED", "TARGET"].map { "TUREEN_FUZZ_" + $0 })  // of the tests
     for page in pages {
       let unknown = matches(#/(TUREEN_[A-Z_]*[A-Z])/#, in: page.text).subtracting(known)
       #expect(unknown.isEmpty, "\(page) names a variable that nothing reads")
@@ -147,9 +203,60 @@ import Testing
   @Test func settings_ofBootconfig_areOnTheirPage() async throws {
     let place = try Workplace(), page = try page("configuration-files")
     try place.write(#"{"qqqqqqqq": 1}"#, to: "bootconfig.json")
-    let known = keysListed(in: try await place.runScript(try place.write("", to: "s.lua")).errors)
+    let known = Set(keysListed(in: try await place.runScript(try place.write("", to: "s.lua")).errors))
     #expect(known.count > 15)
-    #expect(Set(known).subtracting(page.codeWords()).isEmpty, "\(page) does not name the setting")
+    #expect(known.subtracting(page.codeWords()).isEmpty, "\(page) does not name the setting")
+    // The column of keys, and the sentence about keys of the mobile SDKs.
+    let rows = page.rows(), head = try #require(rows.first { $0[0] == "setting" })
+    let column = try #require(head.firstIndex { $0.contains("`bootconfig.json`") })
+    let listed = rows.filter { $0.count == head.count && $0 != head }.flatMap { matches(#/`([a-zA-Z]+)`/#, in: $0[column]) }
+    // Values of settings and functions that the column names beside the keys.
+    let others: Set = ["program", "tureen_open", "refuse", "moveAside", "one", "home"]
+    #expect(Set(listed).subtracting(known).subtracting(others).isEmpty, "\(page) names a setting that does not exist")
+    #expect(Set(listed).count > 10)
+  }
+
+  /// Connections whose keys the errors list: at the top, and inside the keys that hold objects.
+  private static let connections = [
+    #"{"qqqqqqqq": 1}"#, #"{"kind": "parse", "qqqqqqqq": 1}"#,
+    #"{"baseURL": "https://a.example", "auth": {"type": "bearer", "qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "auth": {"type": "basic", "qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "auth": {"type": "header", "qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "auth": {"type": "clientCredentials", "qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "cache": {"qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "log": {"qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "quota": {"qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "errors": {"qqqqqqqq": 1}}"#,
+    #"{"baseURL": "https://a.example", "maxParallel": {"qqqqqqqq": 1}}"#,
+    #"{"kind": "parse", "serverURL": "https://a.example", "applicationId": "a", "restAPIKey": {"qqqqqqqq": 1}}"#,
+  ]
+
+  @Test func connections_everyKey_isOnTheirPage() async throws {
+    let place = try Workplace(), page = try page("connections"), script = try place.write("", to: "s.lua")
+    var known: Set<String> = []
+    for connection in Self.connections {
+      try place.write(#"{"a": \#(connection)}"#, to: "connections.json")
+      let keys = keysListed(in: try await place.runScript(script).errors)
+      #expect(!keys.isEmpty, "\(connection)")
+      known.formUnion(keys)
+    }
+    #expect(known.subtracting(page.names()).isEmpty, "\(page) does not name the key")
+    #expect(keysOfTables(page).subtracting(known).isEmpty, "\(page) has a row for a key that connections do not have")
+    #expect(keysOfTables(page).count > 20)
+  }
+
+  /// The keys in the first column of the tables whose head is `key` or `key of …`.
+  private func keysOfTables(_ page: MarkdownPage) -> Set<String> {
+    let rows = page.rows()
+    var keys: Set<String> = [], isKeys = false
+    for (i, row) in rows.enumerated() {
+      if rows.indices.contains(i + 1), rows[i + 1][0].hasPrefix("---") {
+        isKeys = row[0] == "key" || row[0].hasPrefix("key of ")
+      } else if isKeys {
+        keys.formUnion(matches(#/`([A-Za-z_]+)`/#, in: row[0].replacing(#/\(.*\)/#, with: "")))
+      }
+    }
+    return keys
   }
 
   // MARK: Targets and options
@@ -194,31 +301,35 @@ import Testing
     let ended = try await place.runScript(try place.write(Self.keys, to: "keys.lua"))
     let lists = ended.output.split(separator: "\n").map { (message: String($0), keys: keysListed(in: String($0))) }
     #expect(ended.status == 0 && lists.count == 35, "\(ended)")
-    let pages = try [
-      page("targets"), page("configuration-files"), MarkdownPage("bridge-spec/collections.md"),
-      MarkdownPage("bridge-spec/parse.md"),
-    ]
-    // `{"path", "exists"}` names keys, too.
-    let named = pages.reduce(into: Set<String>()) { named, page in
-      for words in page.codeWords() { named.formUnion(matches(#/([A-Za-z][A-Za-z0-9_]*)/#, in: words)) }
-    }
+    let targets = try page("targets"), options = try page("configuration-files")
+    let others = try ["rest": [page("collections"), page("collections-up")], "parse": [page("parse")]]
     for (message, keys) in lists {
       #expect(!keys.isEmpty, "\(message)")
-      #expect(Set(keys).subtracting(named).isEmpty, "no page names the key: \(message)")
+      guard let type = Self.type(in: message) else { continue }
+      let places = try targets.sections { $0.contains(try Regex("\\b\(type)\\b")) } + (others[type] ?? [])
+      let named = places.reduce(into: Self.common) { $0.formUnion($1.names()) }
+      #expect(Set(keys).subtracting(named).isEmpty, "the sections of '\(type)' do not name the key: \(message)")
     }
-    let rows = pages[1].rows(), options = try #require(rows.firstIndex { $0[0] == "option" })
-    let listed = rows[(options + 2)...].prefix { $0[0].hasPrefix("`") }.map { $0[0].filter { $0 != "`" } }
-    same(Set(try #require(lists.last).keys), Set(listed), "option", pages[1].path)
-    // And the other way round: what the tables of the page have in their first column.
-    let known = Set(lists.flatMap(\.keys)), targets = pages[0]
-    var isKeys = false
-    for row in targets.rows() {
-      if row[0] == "key" || row[0] == "in" { isKeys = true }
-      if !row[0].hasPrefix("`") && row[0] != "key" && !row[0].hasPrefix("---") { isKeys = false }
-      guard isKeys else { continue }
-      for key in matches(#/`([A-Za-z_]+)`/#, in: row[0]) {
-        #expect(known.contains(key), "\(targets) has a row for '\(key)', which no target knows")
-      }
+    let rows = options.rows(), start = try #require(rows.firstIndex { $0[0] == "option" })
+    let listed = rows[(start + 2)...].prefix { $0[0].hasPrefix("`") }.map { $0[0].filter { $0 != "`" } }
+    same(Set(try #require(lists.last).keys), Set(listed), "option", options.path)
+    // And the other way round: the keys in the tables exist.
+    let known = Set(lists.flatMap(\.keys))
+    for page in [targets] + others.values.joined() {
+      #expect(keysOfTables(page).subtracting(known).isEmpty, "\(page) has a row for a key that no target has")
     }
+    let types = targets.rows().prefix { $0[0] != "key" }.flatMap { matches(#/`([a-z_]+)`/#, in: $0[0]) }
+    same(Set(lists[0].keys), Set(types), "type of sync down target", targets.path)
+    #expect(Set(lists[1].keys).subtracting(targets.names()).isEmpty, "\(targets) does not name the type of sync up target")
+  }
+
+  /// Keys of every target, which the page explains once.
+  private static let common: Set = ["type", "idFieldName", "modificationDateFieldName"]
+
+  /// The target that an error is about; nil for options and unknown types.
+  private static func type(in message: String) -> String? {
+    if message.hasPrefix("sync up target") { return "collection" }
+    guard let range = message.range(of: " target"), !message.hasPrefix("unknown") else { return nil }
+    return String(message[..<range.lowerBound])
   }
 }

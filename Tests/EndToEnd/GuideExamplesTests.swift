@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The examples of the README and of the guide do what the pages say. ``MarkdownPage`` has the conventions.
+/// The scripts and commands of the documentation do what the pages say. ``MarkdownPage`` has the conventions.
 @Suite(.timeLimit(.minutes(10))) struct GuideExamplesTests {
   /// The folder that the pages show in messages.
   private static let shownFolder = "/home/ada/job"
@@ -31,7 +31,7 @@ import Testing
     #expect(ended.status == 0 && output == prints, "\(label): status \(ended.status)\n\(output)\(ended.errors)")
   }
 
-  @Test(arguments: try MarkdownPage.guide()) func examples_runInOrder_printWhatThePageShows(_ page: MarkdownPage) async throws {
+  @Test(arguments: try MarkdownPage.all()) func examples_runInOrder_printWhatThePageShows(_ page: MarkdownPage) async throws {
     let place = try Workplace()
     try FileManager.default.createDirectory(
       atPath: place.home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -46,14 +46,42 @@ import Testing
     #expect(scripts.count >= 15 && commands.count >= 10, "\(scripts.count) scripts, \(commands.count) commands")
   }
 
-  /// The C program of the page on embedding is one that a compiler takes.
-  @Test func cProgram_ofTheGuide_compilesWithoutWarnings() async throws {
-    let place = try Workplace(), page = try MarkdownPage(MarkdownPage.folder + "/embedding.md")
-    let program = try #require(page.blocks.first { $0.info == "c" })
-    try place.write(program.text, to: "kiosk.c")
-    let include = Built.package.path + "/Sources/CTureenModule/include"
-    let ended = try await place.run(
-      "/usr/bin/cc", ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", "-I", include, "kiosk.c"])
-    #expect(ended.status == 0, "\(ended.errors)")
+  /// No block of commands escapes: it is run, or says why not.
+  @Test(arguments: try MarkdownPage.all()) func commands_withoutAnOutput_giveTheReason(_ page: MarkdownPage) {
+    for (i, block) in page.blocks.enumerated() where block.language == "sh" && block.file == nil {
+      let isRun = page.output(of: i) != nil
+      #expect(
+        isRun == (block.mark == nil), "\(page):\(block.line): show the output, or say why there is none: build, org or serve")
+      if let mark = block.mark {
+        #expect(MarkdownPage.Unrun(rawValue: mark) != nil, "\(page):\(block.line): '\(mark)' is not a reason")
+      }
+    }
+  }
+
+  @Test(arguments: try MarkdownPage.all() + MarkdownPage.articles())
+  func commands_notRun_areValidShell(_ page: MarkdownPage) async throws {
+    let place = try Workplace()
+    for block in page.blocks(in: "sh") where block.mark != nil || page.path.contains(".docc/") {
+      let ended = try await place.run("/bin/bash", ["-n", "-c", block.text])
+      #expect(ended.status == 0, "\(page):\(block.line): \(ended.errors)")
+    }
+  }
+
+  @Test(arguments: try MarkdownPage.all().filter { page in page.blocks.contains { $0.mark == "serve" } })
+  func servers_ofThePage_serveAndStop(_ page: MarkdownPage) async throws {
+    for block in page.blocks(in: "sh") where block.mark == "serve" {
+      for line in block.text.split(separator: "\n") where !line.isEmpty {
+        // Whether port 8080 is free is not the page's fault.
+        let command = line.replacing("--port 8080", with: "--port 0").replacing("tureen sandbox", with: "exec tureen sandbox")
+        let place = try Workplace()
+        for step in page.steps() { if case .file = step { try await run(step, page, in: place) } }
+        let prelude = #"export PATH="\#(Built.folder.path):$PATH" HOME="$PWD" TUREEN_HOME="$PWD/home"; "#
+        let child = try Child("/bin/bash", ["-c", prelude + command], in: place.path)
+        #expect(await child.prints("Ctrl-C"), "\(page):\(block.line): \(command)")
+        child.send(SIGINT)
+        let ended = await child.ended()
+        #expect(ended.status == 0, "\(page):\(block.line): \(ended.errors)")
+      }
+    }
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// A copy of what was built, installed as `scripts/dev/install` does; one for all tests, removed when the process ends.
+/// The build, installed by `scripts/dev/install` once for all tests and removed when the process ends.
 actor Installed {
-  /// The prefix.
+  /// The installation prefix.
   nonisolated let path: String
   private let place: Workplace
 
@@ -18,7 +18,7 @@ actor Installed {
     try await Installed.install(place, ["--prefix", path])
   }
 
-  /// Runs the script. - Throws: what it said when it failed.
+  /// Runs the script. - Throws: Its output if it fails.
   @discardableResult
   static func install(
     _ place: Workplace, _ options: [String], environment: [String: String] = [:]
@@ -35,13 +35,15 @@ actor Installed {
     let installed = try await shared()
     let program = place.path + "/" + name
     let source = Built.package.path + "/Tests/EndToEnd/Programs/\(name).c"
+    // The runtime of a sanitizer, whose symbols the library needs, is loaded when the program starts.
+    let linking = Built.isSanitized ? "-Wl,--allow-shlib-undefined" : ""
     let ended = try await place.run(
       "/bin/sh",
       [
         "-c",
         """
         cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -o '\(program)' '\(source)' \
-        $(pkg-config --cflags --libs tureen \(flags)) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
+        $(pkg-config --cflags --libs tureen \(flags)) \(linking) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
         """,
       ], environment: ["PKG_CONFIG_PATH": installed.path + "/lib/pkgconfig"])
     #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// A sync that is ended in the middle, politely and otherwise, and what the next run makes of it.
+/// Tests syncs that are interrupted gracefully and forcibly, and the next run.
 @Suite struct InterruptionTests {
-  /// Says how the sync `down` was left, runs it, and counts what is stored.
+  /// Prints the state of the sync `down`, runs it, and counts the stored records.
   private static let script = """
     local tureen = require "tureen"
     local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
@@ -26,7 +26,7 @@ import Testing
     end)
     """
 
-  /// Starts the script against an org that stops answering, and waits until a page or more is stored.
+  /// Starts the script with an org that stops responding, and waits until at least one page is stored.
   private func startAndWait(_ place: Workplace, _ org: PagedOrg) async throws -> Child {
     let script = try place.write(Self.script, to: "script.lua")
     let child = try place.startScript(script, options: ["--json"], environment: org.environment)
@@ -42,6 +42,7 @@ import Testing
     let ended = await child.ended()
     #expect(ended.status == 130)
     #expect(ended.output.contains(#""status":"STOPPED""#))
+    #expect(ended.errors.contains("failed with stopped\n"), "\(ended.errors)")
 
     org.open()
     let next = try await place.runScript("script.lua", environment: org.environment)
@@ -50,7 +51,7 @@ import Testing
     #expect(next.output.contains("stored \(PagedOrg.total) \(PagedOrg.total)\n"), "got: \(next.output)")
   }
 
-  /// Each prints "ready" and never comes back to the host; its line is the second of the script.
+  /// Scripts that print "ready" and never return to the host. The endless line is the second one.
   static let endless: [(text: String, options: [String])] = [
     ("ready() while true do end", []),
     ("ready() while true do end", ["--instruction-limit", "1000000000000"]),
@@ -79,7 +80,7 @@ import Testing
     #expect(ended.errors.contains("script.lua:2: interrupted\nstack traceback:"), "got: \(ended.errors)")
   }
 
-  /// A restricted script has no `io`: its prints are written when the buffer is full.
+  /// Fills the output buffer, because a restricted script has no `io` and cannot flush it.
   private static func flush(_ options: [String]) -> String {
     options.contains("--restricted") ? "print(('-'):rep(65536))" : "io.stdout:flush()"
   }
@@ -135,7 +136,7 @@ import Testing
   @Test func interrupt_twice_endsAtOnce() async throws {
     let place = try Workplace()
     #expect(mkfifo(place.path + "/nobody-writes", 0o600) == 0)
-    // A script that waits where nothing of ours runs: only the second signal ends it.
+    // The script waits outside our code, so only the second signal ends it.
     let script = try place.write(
       """
       print("ready")
@@ -149,7 +150,7 @@ import Testing
     #expect(await child.ended().status == 130)
   }
 
-  /// Nothing of ours and no Lua runs there: a second signal nobody sends is not needed to end it.
+  /// Neither our code nor Lua runs there, but a single signal must end the process.
   @Test func terminate_scriptThatIsStuckInC_endsByItself() async throws {
     let place = try Workplace()
     #expect(mkfifo(place.path + "/nobody-writes", 0o600) == 0)
@@ -197,7 +198,7 @@ import Testing
     org.open()
     let ended = await child.ended()
     #expect(ended.status == 0)
-    // With --json, what the script prints goes to stderr.
+    // With --json, the script's output goes to stderr.
     #expect(ended.errors.contains("stored \(PagedOrg.total) \(PagedOrg.total)\n"))
   }
 }

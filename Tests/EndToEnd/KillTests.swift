@@ -7,9 +7,10 @@ import Testing
 
 @testable import Salesforce
 
-/// `kill -9` wherever a sync happens to be. The next run goes on: nothing is lost, nothing is made twice, nothing stays RUNNING.
+/// Kills syncs with `kill -9` at random points. The next run continues: nothing is lost or created twice, and no sync stays
+/// RUNNING.
 ///
-/// `TUREEN_KILLS` asks for another number of kills in each direction than the usual hundred; `TUREEN_SEED` kills elsewhere.
+/// `TUREEN_KILLS` sets the number of kills in each direction (default 100), `TUREEN_SEED` the random points.
 /// `scripts/dev/scenarios` sets both.
 @Suite(.serialized) struct KillTests {
   private static let environment = ProcessInfo.processInfo.environment
@@ -46,12 +47,12 @@ import Testing
   }
 }
 
-/// An org in this process, and a script that syncs with it in another one, which is killed when a certain request comes.
+/// An org in this process, and a script in another process that is killed when a certain request arrives.
 private final class KillBench: @unchecked Sendable {  // used by one test's task; the interceptor touches `target` alone
   private let org: SandboxServer
   private let place: Workplace
   private var random: SeededGenerator
-  /// The process to kill, how many requests from now on, and how many µs after that one came.
+  /// The process to kill, the number of requests until then, and the delay in µs after the last one.
   private let target = Mutex<(child: Child, requests: Int, delay: UInt32)?>(nil)
 
   private static let script = """
@@ -131,7 +132,7 @@ private final class KillBench: @unchecked Sendable {  // used by one test's task
     due.child.send(SIGKILL)
   }
 
-  /// Runs the script. When it makes fewer requests than that it comes to its end.
+  /// Runs the script. If it sends fewer requests than that, it runs to its end.
   @discardableResult
   func run(_ what: String..., killedAtRequest range: ClosedRange<Int>?) async throws -> Child.Ended {
     let child = try Child(
@@ -149,7 +150,7 @@ private final class KillBench: @unchecked Sendable {  // used by one test's task
     return ended
   }
 
-  /// A few records more, changed and gone.
+  /// Creates, changes and deletes a few records on the server.
   func changeServer(_ round: Int) throws {
     let ids =
       try org.query("SELECT Id FROM Contact ORDER BY Id")["records"]?.arrayValue?.compactMap { $0["Id"]?.stringValue } ?? []
@@ -164,7 +165,7 @@ private final class KillBench: @unchecked Sendable {  // used by one test's task
     return records.map { "\($0["LastName"]?.stringValue ?? "-") \($0["Id"]?.stringValue ?? "-")" }.sorted()
   }
 
-  /// What stands in the store's file, read with the stock tool after its own check.
+  /// Returns the content of the store's file, read with the stock `sqlite3` tool after an integrity check.
   func stored() async throws -> [String] {
     let file = try #require(place.stores.first)
     let ended = try await place.run(

@@ -4,10 +4,10 @@ import JSON
 import Synchronization
 import Testing
 
-/// `tureen login` as a shell runs it, against a sandbox org: exit statuses, output, files.
+/// Tests `tureen login` against a sandbox org: exit statuses, output, files.
 @Suite(.timeLimit(.minutes(30))) struct LoginTests {
   private let place: Workplace
-  /// Below the ports that the system gives out by itself, and no other test's.
+  /// A port below the ephemeral range that no other test uses.
   private let port = 15_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 5_000
   private static let ports = Atomic<Int>(0)
 
@@ -17,7 +17,7 @@ import Testing
 
   private static let password = "h0pper & <co>"
 
-  /// A sandbox org with an app for browsers, Ann, and Guy, a user of the site `/portal`.
+  /// Starts a sandbox org with an app for browsers, Ann, and Guy, who is a user of the site `/portal`.
   private func sandbox(_ options: [String] = [], clients: String = "") async throws -> Sandbox {
     let file = try place.write(
       """
@@ -44,7 +44,7 @@ import Testing
     try await Child(Built.tureen, arguments, environment: environment, in: place.path, input: input).ended()
   }
 
-  /// The address in the event `authorize`.
+  /// Returns the URL in the event `authorize`.
   private func address(_ child: Child) async throws -> String {
     #expect(await child.prints("\"event\":\"authorize\""))
     #expect(await child.prints("\n"))
@@ -59,7 +59,7 @@ import Testing
 
   private func kept(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(place.path)/own/\(name)") }
 
-  /// Signs Ann in with an app for browsers, or Guy at the site.
+  /// Signs in Ann with an app for browsers, or Guy at the site.
   private func signIn(
     _ sandbox: Sandbox, home: String = "own", app: String = "PlatformCLI", site: String = ""
   ) async throws -> Child.Ended {
@@ -90,7 +90,7 @@ import Testing
     #expect(event["userId"] == session["userId"] && event["orgId"] == session["orgId"] && event["flow"] == "browser")
     let token = try #require(session["refreshToken"]?.stringValue)
     #expect(!ended.output.contains(token) && !ended.errors.contains(token) && !ended.errors.contains("code="))
-    // Other commands use it: the org is the default.
+    // Other commands use the org, which is the default now.
     let call = try await place.run(
       Built.tureen,
       [
@@ -142,8 +142,8 @@ import Testing
     #expect(!kept("orgs"))
   }
 
-  /// An app has five refresh tokens for a user: the sixth home ends the session of the first, and signing in again in one home
-  /// takes no other's place.
+  /// An app has five refresh tokens per user: the sixth home ends the session of the first. Signing in again in the same home
+  /// does not end another home's session.
   @Test func login_inSixHomes_endsTheSessionOfTheFirst() async throws {
     let sandbox = try await sandbox()
     for number in [1, 2, 2, 2, 2, 2] { #expect(try await signIn(sandbox, home: "home\(number)").status == 0) }
@@ -154,7 +154,7 @@ import Testing
     #expect(first.status == 67 && first.errors.contains(#""reason":"sessionEnded""#), "\(first)")
   }
 
-  /// A site's users authorize, get their tokens and read their data at its address.
+  /// Users of a site authorize, get tokens and read data at its URL.
   @Test func login_ofASiteUser_staysUnderTheSite() async throws {
     let log = place.path + "/requests"
     let sandbox = try await sandbox(["--log", log])
@@ -236,7 +236,7 @@ import Testing
     #expect(!kept("orgs"))
   }
 
-  /// A script that waits for its person ends with the first Ctrl-C.
+  /// A script that waits for a person ends with the first Ctrl-C.
   @Test func login_ofAScriptThatWaits_endsWithCtrlCAndFreesThePort() async throws {
     let script = try place.write(
       """
@@ -280,7 +280,7 @@ import Testing
     #expect(try session()["username"] == "ann@acme.com")
   }
 
-  /// A browser of the person's own: the address is its last argument, and no shell has seen it.
+  /// The browser in the environment gets the URL as its last argument, without a shell.
   @Test func login_onATerminal_opensTheBrowserOfTheEnvironment() async throws {
     let sandbox = try await sandbox()
     let pipe = place.path + "/opened"
@@ -290,7 +290,7 @@ import Testing
       Built.tureen, browserArguments(sandbox, ["--timeout", "600"]),
       environment: ["DISPLAY": ":0", "BROWSER": "/nowhere:\(program) --new %s"], in: place.path, terminal: Terminal(columns: 2000)
     )
-    // Without it no browser writes into the pipe, and reading it would not end.
+    // Wait for the prompt first: without a browser that writes to the pipe, reading it would block.
     try #require(await child.prints("Sign in with a browser at"))
     let person = Person(place: place, username: "ann@acme.com", password: Self.password)
     let words = try await place.run("/bin/cat", [pipe]).output.split(separator: "|").map(String.init)
@@ -334,7 +334,7 @@ import Testing
     let input = try place.write(token + "\n", to: "token")
     let given = try await login(
       ["login", "--home", place.path + "/own", "--org", "given", "--instance", sandbox.url, "--default"], input: input)
-    #expect(given.status == 64 && given.errors.contains("known as 'prod' already"), "one org and user have one name: \(given)")
+    #expect(given.status == 64 && given.errors.contains("already known as 'prod'"), "one org and user have one name: \(given)")
     let other = ["login", "--home", place.path + "/other", "--instance", sandbox.url]
     let second = try await login(other, input: input)
     #expect(second.status == 0 && second.output.contains("as \(sandbox.username) (00D"), "\(second)")
@@ -363,7 +363,7 @@ import Testing
     #expect(bare.errors.contains("shares its refresh token with the sf CLI") && !bare.errors.contains(token))
     #expect(try await login("two", try file(#"{"status":0,"result":{"sfdxAuthUrl":"\#(url)"}}"#, "u.json")).status == 0)
     #expect(try await login("three", "-", input: try file(url, "input")).status == 0)
-    // The file it came from may go: the kept session renews itself.
+    // The file is no longer needed, because the stored session renews itself.
     try FileManager.default.removeItem(atPath: place.path + "/bare")
     let call = try await place.run(
       Built.tureen, ["exec", "--home", place.path + "/one", "oauth", "authenticate"], environment: environment)

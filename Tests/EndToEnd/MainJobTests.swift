@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// `scripts/contacts.lua` as a newcomer runs it.
+/// Tests `scripts/contacts.lua` as a new user runs it.
 @Suite struct MainJobTests {
   private let script = Built.package.path + "/scripts/contacts.lua"
 
@@ -26,7 +26,7 @@ import Testing
     #expect(second.status == 0)
     #expect(!second.output.contains("5,000 contacts down"))
     for line in [
-      "0 changed on the server since", "5,001 contacts are here", "6 up (2 created, 3 updated, 1 deleted)", "1 re-synced",
+      "0 changed on the server since", "the store has 5,001 contacts", "6 up (2 created, 3 updated, 1 deleted)", "1 re-synced",
       "5,002 contacts in the store",
     ] {
       #expect(second.output.contains(line), "\(line) is missing in:\n\(second.output)")

@@ -1,21 +1,36 @@
 import Foundation
 
-/// A page of the documents: its fenced blocks, and what the test of examples makes of them.
+/// A page of the documentation: its fenced blocks, and how the tests treat them.
 ///
 /// - A block after a line that holds nothing but a file name, as `` `people.lua`: ``, is that file.
-/// - A `lua` block is a script, or goes on with the one before unless it begins with `local tureen = require`. Of `lua fragment` only
-///   the syntax is looked at.
-/// - A `text` block right behind a script or an `sh` block is what that prints. An `sh` block without one is not run.
+/// - A `lua` block is a script. It continues the one before it unless it begins with `local tureen = require`. Of `lua fragment`
+///   only the syntax is checked.
+/// - A `text` block directly after a script or an `sh` block is its output.
+/// - An `sh` block without an output gives the reason as its second word; ``Unrun`` lists the reasons.
+/// - `json`, `c`, `python` and `swift` blocks are parsed, compiled, or found in a program that is.
 struct MarkdownPage: Sendable, CustomStringConvertible {
   struct Block: Sendable {
-    let info: String
-    /// The file that it is.
+    /// `lua`, `sh` and so on.
+    let language: String
+    /// The word after the language.
+    let mark: String?
+    /// The file that the block is.
     let file: String?
     let text: String
-    /// The line of its fence, from 1 on.
+    /// The line of its fence, counted from 1.
     let line: Int
-    /// Whether nothing stands between it and the block before.
+    /// Whether nothing stands between it and the block before it.
     let isAdjacent: Bool
+  }
+
+  /// Why the tests do not run a block of commands. They check its syntax, its commands and their options.
+  enum Unrun: String {
+    /// It builds or installs, which other tests do.
+    case build
+    /// It needs an org, an account or a desktop of the reader.
+    case org
+    /// It serves until Ctrl-C: the tests start each line, wait until it serves, and stop it.
+    case serve
   }
 
   enum Step: Sendable {
@@ -25,7 +40,7 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
     case commands(String, prints: String, line: Int)
   }
 
-  /// From the package's folder.
+  /// Relative to the package's folder.
   let path: String
   let text: String
   let blocks: [Block]
@@ -40,12 +55,21 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
 
   static let folder = "bridge-spec/guide"
 
-  /// The README and every page of the guide.
-  static func guide() throws -> [MarkdownPage] {
-    let names = try FileManager.default.contentsOfDirectory(atPath: Built.package.path + "/" + folder).sorted()
-    return try ["README.md"].map(MarkdownPage.init)
-      + names.filter { $0.hasSuffix(".md") }.map { try MarkdownPage(folder + "/" + $0) }
+  private static func pages(in folder: String) throws -> [MarkdownPage] {
+    try FileManager.default.contentsOfDirectory(atPath: Built.package.path + "/" + folder).sorted()
+      .filter { $0.hasSuffix(".md") && $0 != "reference.md" }.map { try MarkdownPage(folder + "/" + $0) }
   }
+
+  /// The README and every page of the guide.
+  static func guide() throws -> [MarkdownPage] { try [MarkdownPage("README.md")] + pages(in: folder) }
+
+  /// Every page that people write by hand, except the articles.
+  static func all() throws -> [MarkdownPage] {
+    try guide() + pages(in: "bridge-spec") + pages(in: "bridge-spec/sandbox") + [MarkdownPage("CHANGELOG.md")]
+  }
+
+  /// The articles of the Swift reference. `SwiftReferenceTests` compares their Swift with programs.
+  static func articles() throws -> [MarkdownPage] { try pages(in: "Sources/Tureen/Tureen.docc") }
 
   private static func blocks(_ text: String) -> [Block] {
     let lines = text.components(separatedBy: "\n")
@@ -58,9 +82,10 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
       }
       let end = lines[(i + 1)...].firstIndex(of: "```") ?? lines.count
       let isFile = before.hasPrefix("`") && before.hasSuffix("`:") && before.filter { $0 == "`" }.count == 2
+      let words = lines[i].dropFirst(3).split(separator: " ").map(String.init)
       blocks.append(
         Block(
-          info: lines[i].dropFirst(3).trimmingCharacters(in: .whitespaces),
+          language: words.first ?? "", mark: words.dropFirst().first,
           file: isFile ? String(before.dropFirst().dropLast(2)) : nil,
           text: lines[(i + 1)..<end].map { $0 + "\n" }.joined(), line: i + 1, isAdjacent: lastEnd == i - 1))
       (lastEnd, i, before) = (end, end + 1, "")
@@ -68,26 +93,30 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
     return blocks
   }
 
-  /// The texts of the blocks in one language.
-  func texts(_ info: String) -> [String] { blocks.filter { $0.info == info }.map(\.text) }
+  /// The blocks of one language that are not files.
+  func blocks(in language: String) -> [Block] { blocks.filter { $0.language == language && $0.file == nil } }
 
-  /// What to do, in order.
+  /// What a block prints, as the page shows it.
+  func output(of i: Int) -> String? {
+    guard blocks.indices.contains(i + 1), blocks[i + 1].language == "text", blocks[i + 1].isAdjacent else { return nil }
+    return blocks[i + 1].text
+  }
+
+  /// What a reader would do, in order.
   func steps() -> [Step] {
     var steps: [Step] = []
     for (i, block) in blocks.enumerated() {
-      let output =
-        blocks.indices.contains(i + 1) && blocks[i + 1].info == "text" && blocks[i + 1].isAdjacent
-        ? blocks[i + 1].text : nil
-      switch block.info {
+      let output = output(of: i)
+      switch (block.language, block.mark) {
       case _ where block.file != nil: steps.append(.file(block.file ?? "", text: block.text))
-      case "lua":
+      case ("lua", nil):
         if !block.text.hasPrefix("local tureen = require"), case .script(let text, let prints, let line)? = steps.last {
           steps[steps.count - 1] = .script(text + block.text, prints: prints + (output ?? ""), line: line)
         } else {
           steps.append(.script(block.text, prints: output ?? "", line: block.line))
         }
-      case "lua fragment": steps.append(.fragment(block.text, line: block.line))
-      case "sh": if let output { steps.append(.commands(block.text, prints: output, line: block.line)) }
+      case ("lua", _): steps.append(.fragment(block.text, line: block.line))
+      case ("sh", nil): if let output { steps.append(.commands(block.text, prints: output, line: block.line)) }
       default: break
       }
     }
@@ -107,7 +136,24 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
     return words
   }
 
-  /// The rows of all tables, cells without blanks around them; heads and rules are among them.
+  /// Every name inside backticks: `{"path", "exists"}` holds two.
+  func names() -> Set<String> {
+    codeWords().reduce(into: []) { names, words in
+      names.formUnion(words.matches(of: #/[A-Za-z][A-Za-z0-9_]*/#).map { String($0.output) })
+    }
+  }
+
+  /// The sections whose heading of the second level fits.
+  func sections(_ fits: (String) throws -> Bool) rethrows -> [MarkdownPage] {
+    try text.components(separatedBy: "\n## ").dropFirst().filter { try fits(String($0.prefix { $0 != "\n" })) }
+      .map { MarkdownPage(path: path, text: $0) }
+  }
+
+  private init(path: String, text: String) {
+    (self.path, self.text, blocks) = (path, text, MarkdownPage.blocks(text))
+  }
+
+  /// The rows of all tables, with trimmed cells; heads and rules are among them.
   func rows() -> [[String]] {
     text.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }
       .map { $0.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) } }

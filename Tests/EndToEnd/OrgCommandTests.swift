@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import Testing
 
-/// `tureen orgs`, `whoami`, `logout` and `--user` as a shell sees them, and the exit statuses of sign-ins.
+/// Tests `tureen orgs`, `whoami`, `logout` and `--user`, and the exit statuses of sign-ins.
 @Suite(.timeLimit(.minutes(10))) struct OrgCommandTests {
   private let place: Workplace
 
@@ -13,7 +13,7 @@ import Testing
     try await place.run(Built.tureen, arguments + ["--home", place.home], environment: environment)
   }
 
-  /// Makes the sandbox known under a name, as a person who writes the credentials file does.
+  /// Adds the sandbox to the home under a name, by writing the credentials file as a person would.
   private func know(_ sandbox: Sandbox, as name: String) throws {
     let folder = place.home + "/orgs/\(name)"
     try FileManager.default.createDirectory(
@@ -89,7 +89,7 @@ import Testing
     chmod(place.home, 0o700)
     for (name, part) in [
       ("my org", "1 to 64 letters"), ("sandbox", "it means the sandbox org"), ("sf", "it means the orgs of the sf CLI"),
-      ("Other", "differs from the known org 'other' in letter case alone"), ("other", "an org is known as 'other' already"),
+      ("Other", "differs from the org 'other' only in case"), ("other", "an org named 'other' already exists"),
     ] {
       let ended = try await tureen("orgs", "name", name, "acme")
       #expect(ended.status == 64 && ended.errors.contains(part), "\(name): \(ended)")
@@ -137,7 +137,7 @@ import Testing
     #expect(place.stores.isEmpty)
   }
 
-  /// Files under the home and what is in them, those aside that are locks or databases at work.
+  /// Returns the files in the home with their contents, except for locks and temporary database files.
   private func kept(_ folder: String) throws -> [String: Data] {
     let names = try FileManager.default.subpathsOfDirectory(atPath: place.home + "/" + folder)
     return names.reduce(into: [:]) { found, name in
@@ -218,7 +218,7 @@ import Testing
       let ended = try await place.runScript(script, options: ["--sandbox-only", "--org", "acme"])
       #expect(ended.status == status && ended.output == (status == 0 ? "ran\n" : ""), "\(ended)")
     }
-    // A script that chooses its org itself is kept from it, too.
+    // A script that chooses the org itself is refused, too.
     let choosing = try place.write(
       """
       local tureen = require 'tureen'

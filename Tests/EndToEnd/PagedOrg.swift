@@ -1,15 +1,15 @@
 import Foundation
 import TestSupport
 
-/// An org of 2,000 contacts in pages of 200 that holds back every page from a certain one on, until it is told to go on.
-/// Contact i was modified i seconds after the start of 2026; queries `LastModifiedDate > ...` and `>= ...` are honoured.
+/// An org with 2,000 contacts in pages of 200 that can hold back all pages from a certain one on.
+/// Contact i was modified i seconds after the start of 2026. Supports the conditions `LastModifiedDate > ...` and `>= ...`.
 final class PagedOrg: Sendable {
   static let total = 2000, pageSize = 200
 
   private let gate: Gate
   let server: ScriptedServer
 
-  /// - Parameter holdsFrom: The first page that is held back; 0 is the first of a query.
+  /// - Parameter holdsFrom: The first page to hold back; 0 is the first of a query.
   init(holdsFrom: Int = .max) throws {
     let gate = Gate(holdsFrom: holdsFrom)
     self.gate = gate
@@ -18,10 +18,10 @@ final class PagedOrg: Sendable {
 
   deinit { gate.open() }
 
-  /// Lets every page through from now on.
+  /// Releases all pages.
   func open() { gate.open() }
 
-  /// Variables with which `tureen run` signs in here.
+  /// The variables with which `tureen run` signs in to this org.
   var environment: [String: String] {
     [
       "TUREEN_ORG": server.url, "TUREEN_CLIENT_ID": "client", "TUREEN_CLIENT_SECRET": "secret",
@@ -49,7 +49,7 @@ final class PagedOrg: Sendable {
     return page(first: first, offset: offset)
   }
 
-  /// The first record a query asks for.
+  /// Returns the first record that a query selects.
   private static func since(_ query: String) -> Int {
     let text = query.removingPercentEncoding?.replacingOccurrences(of: "+", with: " ") ?? query
     guard let filter = text.range(of: #"LastModifiedDate >=? [0-9T:.\-]+"#, options: .regularExpression) else { return 0 }
@@ -76,7 +76,7 @@ final class PagedOrg: Sendable {
   }
 }
 
-/// Holds threads back.
+/// Blocks threads until it is opened.
 private final class Gate: @unchecked Sendable {
   private let condition = NSCondition()
   private let holdsFrom: Int

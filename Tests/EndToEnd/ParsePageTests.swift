@@ -1,17 +1,8 @@
 import Foundation
 import Testing
 
-/// The example of bridge-spec/parse.md does what the page says: a script against the sandbox's own Parse server.
+/// Tests the statements of bridge-spec/guide/parse.md. `GuideExamplesTests` runs its script.
 @Suite(.timeLimit(.minutes(5))) struct ParsePageTests {
-  private let page: MarkdownPage
-
-  init() throws { page = try MarkdownPage("bridge-spec/parse.md") }
-
-  @Test func script_printsWhatTheParsePageShows() async throws {
-    let place = try Workplace(), ended = try await place.runScript(try place.write(page.texts("lua").joined(), to: "page.lua"))
-    #expect(ended.status == 0 && ended.output == page.texts("text").joined(), "\(ended)")
-  }
-
   /// A connection of `connections.json`, whose secret is read from the environment, and a typo in a target.
   @Test func connectionsFile_ofTheKindParse_isUsed() async throws {
     let place = try Workplace(), sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])

@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// A person with a browser, as curl can be one: fills in the sandbox org's pages.
+/// A person who signs in on the sandbox org's pages, with curl as the browser.
 struct Person {
   let place: Workplace
   let username: String
   let password: String
-  /// The certificate to trust; nil without TLS.
+  /// The path of the certificate to trust; nil without TLS.
   var authority: String?
   /// The path of the site where the person signs in; empty for none.
   var site = ""
 
   /// Signs in and allows the app.
-  /// - Returns: Where the org sends the browser back to; it has not gone there.
+  /// - Returns: The redirect URL, which was not requested yet.
   func signIn(at address: String) async throws -> String {
     let origin = try #require(address.firstMatch(of: #/^https?:\/\/[^\/]+/#)).output + site + "/services/oauth2/authorize"
     let jar = place.path + "/cookies-\(UUID().uuidString)"
@@ -31,8 +31,8 @@ struct Person {
     return String(try #require(page.firstMatch(of: #/(?mi)^location: (\S+)/#)).output.1)
   }
 
-  /// Goes back to the command.
-  /// - Returns: The page it shows in the end.
+  /// Follows the redirect back to the command.
+  /// - Returns: The final page.
   func follow(_ redirect: String) async throws -> String { try await curl(["--location", redirect]) }
 
   private func ticket(_ page: String) throws -> Substring {
@@ -49,7 +49,7 @@ struct Person {
 }
 
 extension Sandbox {
-  /// Calls an action of the control interface that takes nothing.
+  /// Calls an action of the control interface without arguments.
   func control(_ action: String, in place: Workplace) async throws {
     let ended = try await place.run(
       "/usr/bin/curl",

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Plug-ins of C programs and of scripts in stock Lua, on an installed library.
-@Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
+/// Tests plug-ins of C programs and of scripts in stock Lua with an installed library.
+@Suite(.enabled(if: Built.loadsInForeignPrograms, "a sanitized library needs its runtime preloaded"))
 struct PluginTests {
-  /// The program checks each case itself and says where one fails.
+  /// The program itself checks all cases and reports failures.
   @Test func cPlugin_calledAnsweredCancelledAndClosed_keepsEveryPromise() async throws {
     let place = try Workplace()
     let ended = try await place.run(try await Installed.compile("plugin", place), [place.home])
@@ -49,13 +49,8 @@ struct PluginTests {
   /// Loaded by stock Lua, a plug-in in C is called by scripts and by a plug-in in Lua.
   @Test func cPlugin_ofALuaModule_isCalledFromStockLuaAndFromAnotherPlugin() async throws {
     let place = try Workplace()
-    let installed = try await Installed.shared()
-    let source = Built.package.path + "/Tests/EndToEnd/Programs/c_actions.c"
-    let compiled = try await place.run(
-      "/bin/sh", ["-c", "cc -std=c11 -Wall -Wextra -Wpedantic -Werror -shared -fPIC -o c_actions.so '\(source)'"])
-    #expect(compiled.status == 0 && compiled.errors == "", "\(compiled.errors)")
-    let script = try place.write(
-      """
+    _ = try await module("cc -std=c11 -Wall -Wextra -Wpedantic -Werror -shared -fPIC", "c_actions.c", place)
+    let script = """
       local tureen = require "tureen"
       require "c_actions"
       local c = tureen.service "com.acme.c"
@@ -75,12 +70,8 @@ struct PluginTests {
           if name:match("^com%.acme%.") then print(name) end
         end
       end)
-      """, to: "script.lua")
-    let ended = try await place.run(
-      Built.lua, [script],
-      environment: [
-        "LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;\(place.path)/?.so;;", "TUREEN_HOME": place.home,
-      ])
+      """
+    let ended = try await run(script, place)
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(
       ended.output == """
@@ -92,5 +83,95 @@ struct PluginTests {
         com.acme.chain
 
         """)
+  }
+
+  /// The module registers with the C API on the state's own handle, and answers from other threads.
+  @Test func cPlugin_onTheHandleOfAStockLuaState_isCalledByScriptsAndCallsOthers() async throws {
+    let place = try Workplace()
+    let printer = try await module(
+      "cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -shared -fPIC", "c_printer.c", place)
+    let ended = try await run(
+      """
+      local misuse = require "\(printer)"
+      local tureen = require "tureen"
+      local printer = tureen.service "com.acme.printer"
+      tureen.plugin("com.acme.chain", {
+        greet = function(args) return { text = "hello " .. args.name, pages = assert(tureen.await(printer.print)).pages } end,
+      })
+      tureen.document.addEventListener("com.acme.printer.jammed", function(event) print("jammed", event.detail.tray) end)
+      print(misuse())
+      tureen.main(function()
+        print(assert(tureen.await(printer.print, {}, function(at) print("page", at.page) end)).pages)
+        local relayed = assert(tureen.await(printer.relay, { name = "Ada" }))
+        print(relayed.text, relayed.pages)
+        local _, err = tureen.await(printer.jam, {})
+        print(err.domain, err.code, err.message)
+        local id = printer.hold({}, print)
+        tureen.sleep(1)
+        tureen.cancel(id)
+      end)
+      """, place)
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    #expect(
+      ended.output == """
+        -1\t-1\t-1
+        page\t1
+        1
+        hello Ada\t1
+        jammed\t2
+        com.acme.printer\tjammed\ttray 2 is jammed
+        let go
+
+        """)
+  }
+
+  @Test func swiftPlugin_onTheHandleOfAStockLuaState_isCalledByScriptsAndOtherPlugins() async throws {
+    let place = try Workplace()
+    let installed = try await Installed.shared()
+    let press = try await module(
+      "swiftc -emit-library -module-name swift_printer -import-objc-header '\(installed.path)/include/tureen.h'",
+      "swift_printer.swift", place)
+    let ended = try await run(
+      """
+      local tureen = require "tureen"
+      require "\(press)"
+      local press = tureen.service "com.acme.press"
+      tureen.plugin("com.acme.chain", { relay = function(args) return assert(tureen.await(press.fold, args)) end })
+      tureen.main(function()
+        local folded = assert(tureen.await(press.fold, { times = 2 }, function(at) print("sheet", at.sheet) end))
+        print(folded.action, folded.arguments.times)
+        print(assert(tureen.await(tureen.service("com.acme.chain").relay, { times = 3 })).arguments.times)
+      end)
+      """, place)
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    #expect(ended.output == "sheet\t1\nfold\t2\n3\n")
+  }
+
+  /// Compiles a program of `Tests/EndToEnd/Programs` to a module for Lua. - Returns: Its name for `require`.
+  private func module(_ compiler: String, _ source: String, _ place: Workplace) async throws -> String {
+    let installed = try await Installed.shared()
+    let name = String(source.prefix { $0 != "." }), path = Built.package.path + "/Tests/EndToEnd/Programs/" + source
+    // The compiler is found through the machine's PATH.
+    let environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"]
+    let compiled = try await place.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        \(compiler) -o '\(place.path)/\(name).so' '\(path)' -I '\(installed.path)/include' -L '\(installed.path)/lib' \
+        -ltureen -Xlinker -rpath -Xlinker '\(installed.path)/lib'
+        """,
+      ], environment: environment)
+    #expect(compiled.status == 0 && compiled.errors == "", "\(compiled.errors)")
+    return name
+  }
+
+  private func run(_ script: String, _ place: Workplace) async throws -> Child.Ended {
+    let installed = try await Installed.shared()
+    return try await place.run(
+      Built.lua, [try place.write(script, to: "script.lua")],
+      environment: [
+        "LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;\(place.path)/?.so;;", "TUREEN_HOME": place.home,
+      ])
   }
 }

@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the built command shows of a running sync.
+/// Tests the progress display of the built command.
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
   private let place: Workplace
   private let server: ScriptedServer
-  /// The second page waits for it.
+  /// Releases the second page.
   private let second = DispatchSemaphore(value: 0)
 
   init() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// The bridge, lent to a program of another language: `Tests/Clients/relay`.
+/// Tests a bridge that a program in another language uses: `Tests/Clients/relay`.
 @Suite struct RelayTests {
   private static let folder = Built.package.path + "/Tests/Clients/relay"
 

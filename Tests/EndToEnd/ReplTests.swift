@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// `tureen repl`: on a terminal, and with statements piped in.
+/// Tests `tureen repl` on a terminal and with piped statements.
 @Suite struct ReplTests {
   // MARK: Piped
 
@@ -102,7 +102,7 @@ import Testing
     #expect(await repl.ended().status == 0)
   }
 
-  /// What was asked for is there, in a terminal that has no room for the rest; a wider one shows more.
+  /// A narrow terminal shows at least the requested fields; a wider one shows more.
   @Test func repl_terminalThatChangesItsWidth_isFollowed() async throws {
     let place = try Workplace()
     let repl = try start(place, columns: 40)

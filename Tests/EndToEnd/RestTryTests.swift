@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `tureen rest try` on the sandbox's forge: what it prints is what people read.
+/// Tests the output of `tureen rest try` with the sandbox's forge.
 @Suite(.timeLimit(.minutes(5))) struct RestTryTests {
   private func start() async throws -> (place: Workplace, sandbox: Sandbox) {
     let place = try Workplace(), sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])
@@ -61,7 +61,7 @@ import Testing
     (#"{"type": "rest", "connection": "forg", "url": "/a"}"#, "connection 'forg' is not known; did you mean 'forge'?"),
     (#"{"target": {"type": "rest", "connection": "forge", "ur": "/a"}}"#, "'ur' is not known here; did you mean 'url'?"),
     (#"{"targt": {"type": "rest"}}"#, "did you mean 'target'?"), (#"{"type": "soql"}"#, #"the target's 'type' must be "rest""#),
-    ("[]", "must hold an object"), ("{", "not valid JSON"),
+    ("[]", "must contain an object"), ("{", "not valid JSON"),
   ])
   func wrongFiles_areExit78(text: String, message: String) async throws {
     let place = try Workplace()

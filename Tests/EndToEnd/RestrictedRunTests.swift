@@ -5,7 +5,7 @@ import Testing
 
 @testable import Salesforce
 
-/// `tureen run --restricted` with a folder made by a stranger, homes and secrets that are open to others, and hostile text.
+/// Tests `tureen run --restricted` with an untrusted folder, homes and secrets that others can access, and hostile text.
 @Suite struct RestrictedRunTests {
   @Test func run_restrictedWithABootConfigThatChoosesTheOrg_is78AndAsksNobody() async throws {
     let place = try Workplace(), server = try ScriptedServer(handler: { _ in .json("{}") })
@@ -17,6 +17,65 @@ import Testing
     #expect(ended.errors.contains("bootconfig.json") && ended.errors.contains("not available to a restricted script"))
     #expect(server.requests.isEmpty)
   }
+
+  // MARK: What the options allow
+
+  @Test func run_restrictedWithAllowedHost_reachesItAlone() async throws {
+    let place = try Workplace(), server = try ScriptedServer(handler: { _ in .json(#"{"here":true}"#) })
+    let other = try ScriptedServer(handler: { _ in .json("{}") })
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.main(function()
+        for _, url in ipairs(arg) do
+          local answer, err = tureen.await(tureen.network.sendRequest, { path = url, doesNotRequireAuthentication = true })
+          print(answer and answer.here or err.domain .. "/" .. err.code)
+        end
+      end)
+      """, to: "script.lua")
+    let ended = try await place.run(
+      Built.tureen,
+      [
+        "run", "--home", place.home, "--quiet", "--restricted", "--allow-host", "127.0.0.1:\(server.port)", script,
+        server.url + "/x", other.url + "/x",
+      ])
+    #expect(ended.status == 0 && ended.output == "true\nnetwork/restricted\n", "\(ended)")
+    #expect(server.requests.count == 1 && other.requests.isEmpty)
+  }
+
+  @Test(arguments: ["--restricted", "--isolated"])
+  func run_restricted_controlsTheSandboxOnlyIfAllowed(mode: String) async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.main(function()
+        local faults, err = tureen.await(tureen.sandbox.faults)
+        print(faults and "allowed" or err.domain .. "/" .. err.code)
+      end)
+      """, to: "script.lua")
+    let refused = try await place.runScript(script, options: [mode])
+    #expect(refused.status == 0 && refused.output == "bridge/restricted\n", "\(refused)")
+    let allowed = try await place.runScript(script, options: [mode, "--allow-service", "tureen.sandbox"])
+    #expect(allowed.status == 0 && allowed.output == "allowed\n", "\(allowed)")
+  }
+
+  @Test(
+    arguments: [
+      (["--restricted", "--allow-service", "com.salesforce.oath"], "did you mean 'com.salesforce.oauth'?"),
+      (["--restricted", "--allow-service", "smartstore"], "did you mean 'com.salesforce.smartstore'?"),
+      (["--restricted", "--allow-host", "*.example.com"], "'*.example.com' has a wildcard"),
+      (["--restricted", "--allow-host", "https://api.example.com/v1"], "name its host: 'api.example.com'"),
+      (["--allow-host", "api.example.com"], "--allow-host api.example.com goes with --restricted"),
+      (["--allow-service", "com.salesforce.oauth"], "--allow-service com.salesforce.oauth goes with --restricted"),
+    ] as [([String], String)])
+  func run_wrongAllowance_is64AndSaysWhatWasMeant(options: [String], text: String) async throws {
+    let place = try Workplace()
+    let ended = try await place.runScript(try place.write("print('ran')", to: "script.lua"), options: options)
+    #expect(ended.status == 64 && ended.output == "" && ended.errors.contains(text), "\(ended)")
+  }
+
+  // MARK: Folders, files and texts of others
 
   @Test func run_homeOpenToOthers_is78AndNamesIt() async throws {
     let place = try Workplace()

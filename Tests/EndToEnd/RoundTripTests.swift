@@ -1,8 +1,8 @@
 import Testing
 
-/// Many calls of the bridge leave nothing behind.
+/// Tests that many calls of the bridge do not leak memory.
 @Suite struct RoundTripTests {
-  /// In a process of its own: the others' memory does not count.
+  /// Runs in a separate process, so that the memory of other tests does not count.
   @Test func exec_hundredThousandRoundTrips_memoryStaysFlat() async throws {
     let place = try Workplace()
     let script = try place.write(
@@ -35,7 +35,7 @@ import Testing
     let ended = try await place.runScript(script)
     let growth = ended.output.split(whereSeparator: { $0 == " " || $0 == "\n" }).compactMap { Int($0) }
     try #require(ended.status == 0 && growth.count == 2, "\(ended)")
-    // KB; twenty bytes a trip would be 2,000.
+    // In KB; 20 bytes per round trip would be 2,000 KB.
     #expect(growth[0] < 64, "in Lua")
     #expect(growth[1] < 1500, "in the process")
   }

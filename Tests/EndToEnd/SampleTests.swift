@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The scripts of `scripts/`, as somebody who tries them out runs them.
+/// Tests the scripts in `scripts/` as users run them.
 @Suite struct SampleTests {
   private func path(_ name: String) -> String { Built.package.path + "/scripts/" + name }
 
@@ -15,7 +15,7 @@ import Testing
       Built.tureen, ["run", "--quiet", "--home", place.home, path(name)] + arguments, environment: environment)
   }
 
-  /// The lines without the time they begin with.
+  /// Returns the lines without their leading times.
   private func lines(_ ended: Child.Ended) -> [String] {
     ended.output.split(separator: "\n").map { $0.drop { $0 != " " }.trimmingCharacters(in: .whitespaces) }
   }
@@ -102,9 +102,9 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("Ünïcode"))
   }
 
-  // MARK: repositories.lua (row 33)
+  // MARK: repositories.lua (acceptance row R33)
 
-  /// The names in a printed list, in order.
+  /// Returns the names in a printed list, in order.
   private func names(_ output: String) -> [String] {
     output.split(separator: "\n").compactMap { line in
       line.firstRange(of: ") orchard/").map { String(line[$0.upperBound...]) }
@@ -116,7 +116,7 @@ import Testing
     let first = try await run(place, "repositories.lua", "n", "r")
     #expect(first.status == 0 && first.complaints.isEmpty, "\(first)")
     let listed = names(first.output)
-    // Ten, ten more at the end of the list, and the first ten again.
+    // The first ten, ten more at the end of the list, and the first ten again.
     #expect(listed.count == 30 && Set(listed).count == 20 && Array(listed[20...]) == Array(listed[..<10]))
     #expect(first.output.contains("\n  11  ("))
     #expect(first.output.contains("10 repositories of orchard, and more with n\n"))
@@ -125,7 +125,7 @@ import Testing
     let offline = try await place.run(
       Built.tureen, ["run", "--offline", "--quiet", "--home", place.home, path("repositories.lua"), "n", "n"])
     #expect(offline.status == 0 && names(offline.output) == Array(listed[..<20]), "\(offline)")
-    #expect(offline.output.hasPrefix("not loaded: connection 'forge': nothing is stored for "))
+    #expect(offline.output.hasPrefix("not loaded: connection 'forge': no response is stored for "))
     #expect(offline.output.contains(".png) orchard/") && offline.output.hasSuffix("20 repositories of orchard\n"))
     let cleared = try await place.run(Built.tureen, ["cache", "clear", "--connection", "Forge", "--home", place.home])
     #expect(cleared.status == 0 && cleared.output.hasSuffix(" and 1 file removed\n"), "\(cleared)")
@@ -175,8 +175,7 @@ import Testing
 
     """
 
-  /// Names with a uniqueness test, a book that is refused, one that is sent with its ISBN and its relations, and all of it without a
-  /// server.
+  /// Covers names with a uniqueness check, a refused book, a book with ISBN and relations, and reading all of it offline.
   @Test func library_tutorial_isSavedSentShownAndReadOffline() async throws {
     let place = try Workplace()
     let ended = try await run(place, "library.lua")
@@ -184,7 +183,7 @@ import Testing
     #expect(ended.output.hasPrefix("40 genres, 300 publishers, 2000 authors\nGenre 'Lighthouse stories' is added\n"), "\(ended)")
     #expect(
       ended.output.contains("\nGenre 'Adventure Essays' is not added: class Genre has an object with the same 'name' already"))
-    #expect(ended.output.contains("\nA book that is not valid: title: give one; isbn: 13 digits"))
+    #expect(ended.output.contains("\nA book that is not valid: title: missing; isbn: 13 digits"))
     let saved = try #require(ended.output.firstRange(of: "'The Sea of Lists' is saved here\n"))
     #expect(ended.output[saved.upperBound...].hasPrefix("'The Sea of Lists' is on the server\n" + Self.shown))
     #expect(ended.output.hasSuffix("  Authors again: Abel Almeida, Abel Ansah\n"))
@@ -192,7 +191,7 @@ import Testing
     #expect(offline.status == 0 && offline.output == Self.shown, "\(offline)")
   }
 
-  /// Genres, publishers and authors come before books; a second run finds their names taken.
+  /// Creates genres, publishers and authors before books; a second run finds that their names exist.
   @Test func library_withoutAnything_isSeededFirst() async throws {
     let place = try Workplace(), sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])
     let emptied = try await place.run(
@@ -216,7 +215,7 @@ import Testing
   @Test func library_bookThatIsNotValid_isNotSaved() async throws {
     let ended = try await run(Workplace(), "library.lua", "--isbn", "12", "--year", "x", "--genre", "None")
     #expect(ended.status == 1, "\(ended)")
-    let problem = "isbn: 13 digits, without dashes; year: a number from 1450 to 2100; genre: none of that name"
+    let problem = "isbn: 13 digits, without dashes; year: a number from 1450 to 2100; genre: no genre of that name"
     #expect(ended.output.hasSuffix("The book is not saved: \(problem)\n"), "\(ended)")
   }
 
@@ -228,8 +227,8 @@ import Testing
       "9783161484124",
       environment: ["PARSE_REST_KEY": "k"])
     #expect(away.status == 0, "\(away)")
-    #expect(
-      away.output.contains("genres: not loaded: ") && away.output.contains("\n'Lost' stays here until the server is there: "))
+    #expect(away.output.contains("genres: not loaded: "), "\(away)")
+    #expect(away.output.contains("\n'Lost' stays in the store until the server answers: "), "\(away)")
     #expect(away.output.contains("\n  Lost, ISBN 9783161484124, Adventure Essays\n"), "\(away)")
   }
 

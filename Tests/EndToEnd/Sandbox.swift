@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A running `tureen sandbox`, and what it printed about itself.
+/// A running `tureen sandbox` and the values that it printed.
 struct Sandbox {
   let child: Child
   let url: String
@@ -10,10 +10,10 @@ struct Sandbox {
   let clientSecret: String
   let username: String
   let controlToken: String
-  /// The file with the certificate to trust; nil without TLS.
+  /// The path of the certificate to trust; nil without TLS.
   let authority: String?
 
-  /// Starts one under the workplace's home and waits until it serves.
+  /// Starts a sandbox for the workplace's home and waits until it serves.
   init(_ place: Workplace, options: [String] = []) async throws {
     child = try Child(Built.tureen, ["sandbox", "--home", place.home] + options, in: place.path)
     let serves = await child.prints("Ctrl-C")

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Faults as people give them: on the command line, in a file, over the control interface with curl, from Lua.
+/// Tests faults given on the command line, in a file, over the control interface with curl, and from Lua.
 @Suite struct SandboxFaultTests {
   @Test func sandbox_faultOptions_areSeenByCurlAndLogged() async throws {
     let place = try Workplace()

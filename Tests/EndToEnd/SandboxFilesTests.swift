@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// `tureen sandbox` with files of a person's own: objects, records, certificates.
+/// Tests `tureen sandbox` with custom files: objects, records, certificates.
 @Suite struct SandboxFilesTests {
   private static let schema = #"""
     {"objects": [{"name": "Visit__c", "label": "Visit", "nameField": {"format": "V-{0000}", "start": 1}, "fields": [
@@ -16,7 +16,7 @@ import Testing
     """#
   private static let contacts = "LastName,Email,Account.External_Id__c\nHopper,grace@example.org,a1\n\"Curie, M.\",,\n"
 
-  /// What the scripts begin with. `CA` is empty without TLS.
+  /// The beginning of the scripts. `CA` is empty without TLS.
   private static let prelude = #"""
     set -eu
     member() { sed -n "s/.*\"$1\" *: *\"\{0,1\}\([^\",}]*\)\"\{0,1\}.*/\1/p" | head -1; }
@@ -55,7 +55,7 @@ import Testing
       echo "refused=$(ask "$data/sobjects/Visit__c" -d '{}' | member errorCode)"
       """#
     let expected = "prefix=a00\ncontacts=3\ncompany=Acme\nminutes=25\nrefused=REQUIRED_FIELD_MISSING\n"
-    // The second time the org exists: it knows its objects, and nothing is loaded again.
+    // The second time the org exists: it has its objects, and no seed is loaded again.
     for options in [["--schema", schema, "--seed", first, "--seed", second], ["--seed", second]] {
       let sandbox = try await Sandbox(place, options: options)
       let ended = try await run(script, sandbox, place)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `bridge-spec/schema.md` against a fresh store, read with the `sqlite3` tool as anyone would.
+/// Compares `bridge-spec/schema.md` with a new store, read with the `sqlite3` tool.
 @Suite struct SchemaTests {
-  /// Statements without the differences of layout, sorted.
+  /// Returns the statements sorted, with normalized white space.
   private func statements(_ sql: String) -> [String] {
     sql.split(separator: ";").map { statement in
       statement.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// `tureen run` with scripts that would take more than they are given.
+/// Tests `tureen run` with scripts that exceed their limits.
 @Suite struct ScriptLimitTests {
   private func run(_ script: String, _ options: [String]) async throws -> Child.Ended {
     let place = try Workplace()
@@ -23,7 +23,7 @@ import Testing
     #expect(ended.errors.contains(named) && ended.errors.contains("(\(option))"), "got: \(ended.errors)")
   }
 
-  /// Loops of the libraries and of the compiler, which no hook interrupts.
+  /// Loops inside the standard libraries and the compiler, which hooks cannot interrupt.
   @Test(arguments: [
     "while true do pcall(table.insert, lying, 1, 1) end", "while true do pcall(table.remove, lying, 1) end",
     "while true do pcall(table.concat, texts) end",
@@ -42,7 +42,7 @@ import Testing
     #expect(ended.errors.contains("1000000 instructions (--instruction-limit)"), "got: \(ended.errors)")
   }
 
-  /// Tables whose keys keep one another alive in a random order: a collection goes through all of them for each.
+  /// Ephemeron tables whose keys keep each other alive in random order, which makes a collection quadratic.
   @Test func run_instructionLimitInsideAGarbageCollection_endsTheProcessWith77() async throws {
     let ended = try await run(
       """

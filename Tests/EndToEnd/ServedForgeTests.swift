@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import Testing
 
-/// The forge beside the org: what `tureen sandbox` says of it, and who finds it.
+/// Tests the forge next to the org: how `tureen sandbox` announces it, and how commands find it.
 @Suite struct ServedForgeTests {
   private static let asks = """
     local tureen = require "tureen"

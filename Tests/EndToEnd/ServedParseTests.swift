@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import Testing
 
-/// The Parse server beside the org: what `tureen sandbox` says of it, and who finds it.
+/// Tests the Parse server next to the org: how `tureen sandbox` announces it, and how commands find it.
 @Suite struct ServedParseTests {
   private static let asks = """
     local tureen = require "tureen"

@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import Testing
 
-/// One `tureen sandbox` a home, and the commands that use it.
+/// Tests that a home has at most one `tureen sandbox`, and that commands use it.
 @Suite struct ServedSandboxTests {
   private static let asks = """
     local tureen = require "tureen"
@@ -30,7 +30,7 @@ import Testing
     #expect(log.contains("/services/data"), "the script's requests went to the one that serves")
     sandbox.child.send(SIGINT)
     #expect(await sandbox.child.ended().status == 0)
-    // Nobody serves any more: a command starts its own on the same data.
+    // The sandbox is no longer served, so a command embeds it with the same data.
     let after = try await place.runScript(script)
     #expect(after.status == 0 && after.output.contains("made\tnil\n9\n"), "\(after)")
   }
@@ -69,7 +69,7 @@ import Testing
     #expect(second.status == 69)
     #expect(
       second.errors == "tureen: the sandbox org cannot be started: cannot listen on 127.0.0.1 port \(port): the port is in use; "
-        + "choose another one, or 0 for a free one\n")
+        + "choose another, or 0 for a free one\n")
     first.child.send(SIGINT)
     #expect(await first.child.ended().status == 0)
   }

@@ -4,9 +4,9 @@ import JSON
 import TestSupport
 import Testing
 
-/// Processes of one home on one session whose refresh token rotates.
+/// Tests several processes that share a session with rotating refresh tokens.
 @Suite(.timeLimit(.minutes(10))) struct SharedSessionTests {
-  /// A home that knows the org by the name `rotating`.
+  /// A home with the org `rotating`.
   private final class Place: Sendable {
     let place: Workplace
     let org: RotatingOrg
@@ -42,7 +42,7 @@ import Testing
     #expect(try await place.start().ended().status == 0)
     #expect(org.renewals == 1)
     org.expire()
-    // The one before was good then.
+    // The previous token was still valid then.
     org.awaitRefused(1 + 8)
     let children = try (0..<8).map { _ in try place.start() }
     for child in children {
@@ -55,7 +55,7 @@ import Testing
 
   @Test func twoProcesses_hundredExpiries_renewEachOnceAndLoseNothing() async throws {
     let place = try Place(), org = place.org
-    // The org tells the processes apart by what they ask for.
+    // The org distinguishes the processes by their requests.
     let script = try place.place.write(
       """
       local tureen = require "tureen"
@@ -76,7 +76,7 @@ import Testing
     }
     let expiries = org.expiries
     #expect(expiries >= 100, "\(expiries)")
-    // The first sign-in, and one renewal for each expiry that a request came after.
+    // The first sign-in, and one renewal for each expiry that was followed by a request.
     #expect((expiries...expiries + 1).contains(org.renewals) && org.asked == org.renewals, "\(org.renewals) \(org.asked)")
     #expect(org.reuses == 0 && !org.isRevoked)
   }
@@ -112,7 +112,7 @@ import Testing
     for round in 1...3 {
       let next = try await place.start().ended()
       #expect(next.status != 0 && next.errors.contains("expired access/refresh token"), "\(next)")
-      // The refusal is kept: later processes do not ask.
+      // The refusal is stored, so later processes do not ask.
       #expect(org.asked == 3, "round \(round)")
     }
     let after = try #require(place.session)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// A file size limit stands for a full disk: writing fails in the same place.
+  /// Simulates a full disk with a file size limit, which makes the same write fail.
   @Test func diskFull_atARenewal_isNotAskedAndWorksWithSpace() async throws {
     let place = try Place(), org = place.org
     #expect(try await place.start().ended().status == 0)
@@ -188,7 +188,7 @@ import Testing
       let ended = try await Child(Built.tureen, ["exec"] + place.request, environment: logs, in: place.place.path).ended()
       let isGood = token == "refresh-0"
       #expect((ended.status == 0) == isGood, "\(ended)")
-      // A refusal is kept: the second time nothing is asked.
+      // The refusal is stored, so the second run sends no request.
       #expect(ended.errors.contains("/services/oauth2/token") == (isGood || n == 0), "\(ended)")
       for secret in [token, "canary-secret", "refresh-1", "access-1"] {
         #expect(!ended.output.contains(secret) && !ended.errors.contains(secret), "\(secret)")
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  /// The sample for desktops, with a keyring of this test's own.
+  /// Tests the desktop sample with a fake keyring.
   @Test func secretToolSample_keepsTheSessionInTheKeyringAlone() async throws {
     let place = try Place(), kept = place.place.path + "/keyring"
     try FileManager.default.createDirectory(atPath: place.place.path + "/bin", withIntermediateDirectories: false)

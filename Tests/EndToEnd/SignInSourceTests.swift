@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where the built command finds its sign-in, and in which order.
+/// Tests the sources of credentials of the built command, and their order.
 @Suite(.timeLimit(.minutes(20))) struct SignInSourceTests {
   private let place: Workplace
   private let org: ScriptedServer
@@ -17,12 +17,12 @@ import Testing
     try place.write("token-file\n", to: "token", mode: 0o600)
   }
 
-  /// What the org's data were asked with.
+  /// The tokens of the requests for data.
   private var tokens: [String] {
     org.requests.filter { $0.path.hasSuffix("/limits") }.map { String(($0.header("Authorization") ?? "").dropFirst(7)) }
   }
 
-  /// Asks the org for something once.
+  /// Sends one request to the org.
   private func ask(_ environment: [String: String], org: String? = nil, path: String? = nil) async throws -> Child.Ended {
     let words =
       ["exec", "--home", place.home] + (org.map { ["--org", $0] } ?? [])
@@ -61,7 +61,7 @@ import Testing
   // MARK: The order
 
   @Test func sfVariables_areReadLastAndForTheirHostAlone() async throws {
-    // No org chosen, its address, and what the variables were called before.
+    // Without an org, with its address, and with the old names of the variables.
     for (environment, chosen) in [
       (ofSF, nil), (ofSF, org.url), (["SFDX_ACCESS_TOKEN": "token-sf", "SFDX_INSTANCE_URL": org.url], nil),
     ] as [([String: String], String?)] {
@@ -69,7 +69,7 @@ import Testing
       #expect(ended.status == 0 && tokens.last == "token-sf", "\(ended)")
     }
     let asked = tokens.count
-    // Another host's token is not used, nor is it for the sandbox or an org that is known by a name.
+    // The token is not used for another host, for the sandbox, or for a named org.
     let other = try await ask(ofSF, org: "https://acme.my.salesforce.com")
     #expect(other.status != 0 && other.errors.contains("nothing to sign in to https://acme.my.salesforce.com"), "\(other)")
     let named = try await ask(ofSF, org: "prod")
@@ -99,7 +99,9 @@ import Testing
   @Test func sources_thatContradictEachOther_are78() async throws {
     let ended = try await ask(
       given.merging(["TUREEN_SFDX_AUTH_URL": "force://PlatformCLI::canary@acme.my.salesforce.com"]) { a, _ in a }, org: org.url)
-    #expect(ended.status == 78 && ended.errors.contains("the environment: 'sfdxAuthUrl' stands beside 'accessToken'"), "\(ended)")
+    #expect(
+      ended.status == 78 && ended.errors.contains("the environment: 'sfdxAuthUrl' cannot be combined with 'accessToken'"),
+      "\(ended)")
     #expect(!ended.errors.contains("canary") && tokens == [])
   }
 
@@ -177,7 +179,7 @@ import Testing
 }
 
 extension Workplace {
-  /// Writes a file with this mode, whatever the process's mask is.
+  /// Writes a file with exactly this mode, independent of the process's umask.
   func write(_ text: String, to name: String, mode: mode_t) throws {
     try write(text, to: name)
     #expect(chmod(path + "/" + name, mode) == 0)

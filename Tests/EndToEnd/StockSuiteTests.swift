@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import Testing
 
-/// The Lua suites in Debian's `lua5.4`, with its collector as it is and at its harshest.
-@Suite(.enabled(if: Built.loadsInStockLua, "a sanitized library needs its runtime preloaded"))
+/// Runs the Lua suites in Debian's `lua5.4`, with the default and with the most aggressive collector.
+@Suite(.enabled(if: Built.loadsInForeignPrograms, "a sanitized library needs its runtime preloaded"))
 struct StockSuiteTests {
   static let folder = Built.package.path + "/Tests/Lua"
-  /// All suites but those that need a host which plays tricks; LuaBridgeTests runs those, with the same collectors.
+  /// All suites except those that need a faulty host; LuaBridgeTests runs these with the same collectors.
   static let suites = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     .filter { name in
       name.hasSuffix("_test.lua") && ["smartstore_", "force_", "util_", "json_", "timers_"].contains { name.hasPrefix($0) }
     }.sorted()
 
-  /// The collector works after every allocation, or collects whole generations all the time.
+  /// Collectors that run after every allocation, or that collect generations continuously.
   static let collectors = [
     "", "collectgarbage('setpause', 0) collectgarbage('setstepmul', 1000)", "collectgarbage('generational', 5, 5)",
   ]

@@ -4,13 +4,13 @@ import JSON
 import TestSupport
 import Testing
 
-/// Keys of stores as a shell sees them.
+/// Tests the keys of stores with the built command.
 @Suite struct StoreKeyTests {
   private func run(_ place: Workplace, _ arguments: [String], _ environment: [String: String] = [:]) async throws -> Child.Ended {
     try await Child(Built.tureen, arguments, environment: environment, in: place.path).ended()
   }
 
-  /// A script that stores something, and one that looks for it.
+  /// Returns the arguments of a script that stores an entry, and of one that reads it.
   private func scripts(_ place: Workplace) throws -> (write: [String], read: [String]) {
     let write = try place.write(
       """

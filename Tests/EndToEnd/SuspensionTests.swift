@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// `tureen run` under Ctrl-Z and `fg`.
+/// Tests `tureen run` with Ctrl-Z and `fg`.
 @Suite struct SuspensionTests {
   @Test func suspend_andContinue_scriptHearsPauseAndResume() async throws {
     let place = try Workplace()

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// The programs of the Swift guide, built with the package and run as their users would, against a served sandbox org.
+/// Tests the programs of the Swift guide, built with the package, against a served sandbox org.
 @Suite struct SwiftProgramTests {
   private static let names = ["AccountList", "DetailView", "OptimisticDelete"]
 
@@ -10,25 +10,62 @@ import Testing
     try String(contentsOfFile: Built.package.path + "/Tests/EndToEnd/Programs/\(name)/main.swift", encoding: .utf8)
   }
 
-  /// - Returns: The lines that it printed.
-  private func run(_ name: String) async throws -> [String] {
+  /// Runs the named programs concurrently in a home with a served sandbox.
+  /// - Returns: The lines that each of them printed.
+  private func run(_ names: String..., in place: Workplace) async throws -> [[String]] {
+    try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
+      for (index, name) in names.enumerated() {
+        group.addTask {
+          let ended = try await place.run(Built.folder.path + "/" + name, [place.home])
+          #expect(ended.status == 0, "\(ended)")
+          // The default handler of swift-log, because the program sets no other.
+          #expect(ended.errors.split(separator: "\n").allSatisfy { $0.contains(" info ") }, "\(ended.errors)")
+          return (index, ended.output.split(separator: "\n").map(String.init))
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Serves a sandbox org in a separate home while `body` runs.
+  private func withSandbox<Result>(_ body: (Workplace) async throws -> Result) async throws -> Result {
     let place = try Workplace()
     let sandbox = try await Sandbox(place)
-    let ended = try await place.run(Built.folder.path + "/" + name, [place.home])
-    #expect(ended.status == 0, "\(ended)")
-    // swift-log's own handler, where a program names no other.
-    #expect(ended.errors.split(separator: "\n").allSatisfy { $0.contains(" info ") }, "\(ended.errors)")
+    let result = try await body(place)
     sandbox.child.send(SIGTERM)
     #expect(await sandbox.child.ended().status == 0)
-    return ended.output.split(separator: "\n").map(String.init)
+    return result
+  }
+
+  private func run(_ name: String) async throws -> [String] {
+    try await withSandbox { try await run(name, in: $0)[0] }
+  }
+
+  /// Returns the numbers that the program printed while it observed changes.
+  private func counts(_ lines: [String]) -> [Int] {
+    lines.compactMap { $0.hasPrefix("accounts now: ") ? Int($0.dropFirst(14)) : nil }
   }
 
   @Test func accountList_runsItsSyncsShowsContactsAndFollowsChanges() async throws {
-    let lines = try await run("AccountList")
-    #expect(lines.first?.hasPrefix("accounts: ") == true && lines.first?.hasSuffix(" new or changed") == true, "\(lines)")
-    #expect(lines.dropFirst().first?.hasPrefix("contacts: ") == true && lines.dropFirst().first != "contacts: 0 new or changed")
-    #expect(lines.contains { $0.hasPrefix("  ") }, "no contact: \(lines)")
-    #expect(lines.last == "first: Aardvark Ltd")
+    try await withSandbox { place in
+      let first = try await run("AccountList", in: place)[0]
+      #expect(first.first?.hasPrefix("accounts: ") == true && first.first?.hasSuffix(" new or changed") == true, "\(first)")
+      #expect(first.dropFirst().first?.hasPrefix("contacts: ") == true && first[1] != "contacts: 0 new or changed")
+      #expect(first.contains { $0.hasPrefix("  ") }, "no contact: \(first)")
+      let count = try #require(counts(first).first)
+      #expect(counts(first) == [count, count + 1])
+      let second = try await run("AccountList", in: place)[0]
+      #expect(Array(second.prefix(2)) == ["accounts: 0 new or changed", "contacts: 0 new or changed"], "\(second)")
+      #expect(counts(second) == [count + 1, count + 2])
+    }
+  }
+
+  /// The programs set up the same syncs in one home; only one of them runs a sync at a time.
+  @Test func accountList_threeAtOnce_allEnd() async throws {
+    try await withSandbox { place in
+      let lists = try await run("AccountList", "AccountList", "AccountList", in: place)
+      for lines in lists { #expect(counts(lines).count == 2, "\(lines)") }
+    }
   }
 
   @Test func detailView_sendsAChangeAndANewRecord() async throws {
@@ -51,7 +88,7 @@ import Testing
     #expect(lines.contains("not found: 404"))
   }
 
-  /// What a program of everyday work does not need.
+  /// Typical programs do not need these constructs.
   @Test(arguments: names) func programs_haveNoJSONAndNothingUnchecked(name: String) throws {
     let text = try Self.source(name)
     for word in ["JSONObject", "JSONValue", #"{\""#, "@unchecked", "Continuation", "nonisolated(unsafe)"] {

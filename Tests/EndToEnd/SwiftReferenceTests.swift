@@ -52,7 +52,7 @@ import Testing
   }
 
   /// Whether these lines stand in a program one after the other, all of them moved by the same indentation.
-  private static func contains(_ program: [String], _ block: [String]) -> Bool {
+  static func contains(_ program: [String], _ block: [String]) -> Bool {
     func moved(_ lines: some Sequence<String>) -> [String] {
       let indentation = indentation(lines)
       return lines.map { String($0.dropFirst(indentation)) }
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Code that stands in an article alone would go stale.
+  /// Code that occurs only in an article would become outdated.
   @Test(arguments: programs) func articleOfAProgram_hasNoOtherSwift(article: String) throws {
     for block in try Self.blocks(article) where block.language == "swift" {
       #expect(block.program == article, "\(article).md:\(block.line): say which program this is from")

@@ -7,8 +7,7 @@ import Testing
 
 @testable import Salesforce
 
-/// A tool written in Swift, with nothing but what the libraries offer everyone: every call by the native SDK's name, with a
-/// callback and as `async`.
+/// Tests a Swift tool that uses only public API: every call by its name in the native SDK, with a callback and as `async`.
 @Suite struct SwiftSampleTests {
   private static let contacts: JSONObject = [
     "type": "soql", "query": "SELECT Id, FirstName, LastName, LastModifiedDate FROM Contact ORDER BY LastModifiedDate",
@@ -19,7 +18,7 @@ import Testing
   ]
   private static let upload: JSONObject = ["fieldlist": ["FirstName", "LastName"], "mergeMode": "OVERWRITE"]
 
-  /// What the tool works with.
+  /// The store, the client and the managers of the tool.
   private struct Tool {
     let place: Workplace
     let org: SandboxServer
@@ -58,7 +57,7 @@ import Testing
     }
   }
 
-  /// Collects what a listener is told, to its end.
+  /// Collects the updates that a listener gets.
   private struct Told {
     private let states: AsyncStream<SyncState>
     let listener: SyncManager.Listener
@@ -182,7 +181,7 @@ import Testing
     #expect(try await final.counts.stored == 3)
     for try await rows in counts where rows == [[3]] { break }
     await tool.close()
-    // A sequence ends with its manager.
+    // A sequence ends when its manager is shut down.
     var last: SyncStatus?
     for await state in later { last = state.status }
     #expect(last == .done)

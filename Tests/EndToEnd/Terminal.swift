@@ -1,13 +1,13 @@
 import Glibc
 
-/// A terminal for a child, of a certain size.
+/// A pseudo-terminal of a certain size for a child.
 struct Terminal {
   struct OpenError: Error { let code: Int32 }
 
   var columns: UInt16 = 100
   var rows: UInt16 = 40
 
-  /// - Returns: Our end, and the name of the child's.
+  /// - Returns: The master end, and the name of the child's end.
   func open() throws -> (master: Int32, name: String) {
     let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var number: UInt32 = 0, isLocked: Int32 = 0

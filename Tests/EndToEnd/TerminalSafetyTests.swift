@@ -2,14 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What servers send must not reach a terminal as commands: at the prompt and from `exec`, on a terminal and in a pipe.
+/// Tests that control sequences from servers do not reach a terminal: at the prompt and from `exec`, on a terminal and in a pipe.
 @Suite struct TerminalSafetyTests {
-  /// Sets a color, rings, clears the line; the second one is a C1 control, the last one turns the direction of writing.
+  /// Control sequences: an ANSI color, a C1 control that clears the screen, bell and delete, a mark that changes the writing
+  /// direction.
   private static let commands = ["\u{1b}[31mEVIL", "\u{9b}2JEVIL", "\u{7}\u{7f}EVIL", "\u{202e}EVIL"]
-  /// The same as JSON text, as a server may send it: escaped where JSON asks for it, else raw.
+  /// The same sequences in JSON, as a server may send them: escaped if JSON requires it, else raw.
   private static let inJSON = #""\u001b[31mEVIL","# + "\"\u{9b}2JEVIL\",\"\\u0007\u{7f}EVIL\",\"\u{202e}EVIL\""
 
-  /// Answers `/good` with the commands in keys, values and records, `/bad` with an error that has them in code and message.
+  /// Answers `/good` with the sequences in keys, values and records, `/bad` with an error that has them in code and message.
   private static func org() throws -> ScriptedServer {
     try ScriptedServer { request in
       if let token = PagedOrg.token(request) { return token }
@@ -25,7 +26,7 @@ import Testing
     ]
   }
 
-  /// Everything but line breaks and tabs that a terminal would obey; the program's own commands are taken out before.
+  /// Returns the control characters in a text except line breaks and tabs, after removing the program's own sequences.
   private func commands(in text: String, besides own: [String] = []) -> [String] {
     let rest = own.reduce(text) { $0.replacingOccurrences(of: $1, with: "", options: .regularExpression) }
     return rest.unicodeScalars.filter {
@@ -64,7 +65,7 @@ import Testing
       Built.tureen, ["repl", "--home", place.home], environment: Self.environment(of: org), in: place.path, terminal: Terminal())
     #expect(await repl.prints("> "))
     for (number, statement) in Self.statements.enumerated() {
-      // The end of each is awaited by a word that is not in what is typed.
+      // Wait for the end of each statement by a word that is not part of the typed text.
       repl.type(statement + "\r")
       repl.type("print('end ' .. \(number))\r")
       #expect(await repl.prints("end \(number)\r\n"), "\(statement)")
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  /// A program that reads the result gets the bytes that JSON text has; a person's terminal gets the errors even then.
+  /// A program that reads the result gets unescaped JSON, but errors on a terminal are escaped even then.
   @Test(arguments: [[], ["--json"]])
   func exec_inAPipe_isJSONOfTheSameValueAndErrorsAreEscaped(options: [String]) async throws {
     let place = try Workplace(), org = try Self.org()

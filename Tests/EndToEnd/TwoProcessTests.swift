@@ -7,11 +7,11 @@ import Testing
 
 @testable import Salesforce
 
-/// Two programs on one store, again and again at the same time: each writes, uploads and downloads with the same syncs, and edits
-/// entries that the other one may be uploading just then; answers get lost, and one of the two is killed. Nothing they wrote is
-/// lost, nothing is made twice, nothing stays RUNNING.
+/// Runs two programs on one store concurrently, many times: each writes, uploads and downloads with the same syncs, and edits
+/// entries that the other may be uploading; responses get lost, and one of the programs is killed. Nothing is lost or created
+/// twice, and no sync stays RUNNING.
 ///
-/// `TUREEN_KILLS` and `TUREEN_SEED` as in ``KillTests``.
+/// `TUREEN_KILLS` and `TUREEN_SEED` have the same meaning as for ``KillTests``.
 @Suite(.serialized) struct TwoProcessTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let rounds = max(1, (environment["TUREEN_KILLS"].flatMap { Int($0) } ?? 100) / 20)
@@ -35,7 +35,7 @@ import Testing
   }
 }
 
-/// An org in this process, and a script that two others run on one store.
+/// An org in this process, and a script that two other processes run on one store.
 private final class PairBench: @unchecked Sendable {  // used by one test's task; the interceptor touches `target` alone
   struct Contact: Equatable, Comparable {
     let name: String
@@ -48,13 +48,14 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
   private let org: SandboxServer
   private let place: Workplace
   private var random: SeededGenerator
-  /// By name: what was surely written last, and what was about to be written since.
+  /// By name: the last value that was written for certain, and the values that may have been written since.
   private var written: [String: [String]] = [:]
-  /// What the programs said, of the last round.
+  /// The output of the programs in the last round.
   private(set) var said: [String] = []
   private let target = Mutex<(child: Child, requests: Int)?>(nil)
 
-  /// Each program writes entries of its own only: those it made, and half of the server's. It says so before and afterwards.
+  /// Each program writes only its own entries: those that it created, and half of the server's. It prints a line before and after
+  /// each write.
   private static let script = """
     io.stdout:setvbuf "no"
     local tureen = require "tureen"
@@ -186,7 +187,7 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
       ], in: place.path)
   }
 
-  /// Both at once, with a lost answer now and then; one is killed in two rounds of three.
+  /// Runs both programs at once, with occasional lost responses. In two of three rounds one of them is killed.
   func round(_ round: Int) async throws {
     if let id = try ids().randomElement(using: &random) {
       try org.update("Contact", id: id, fields: ["Department": .string("round \(round)")])
@@ -213,17 +214,17 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
     for line in output.split(separator: "\n") {
       let parts = line.split(separator: "\t").map(String.init)
       guard parts.count == 3 else { continue }
-      // Several of what was only about to be written can have been the last.
+      // Any of the values without a confirmation may be the last one written.
       if parts[0] == "did" { written[parts[1]] = [parts[2]] }
       if parts[0] == "will" { written[parts[1], default: [""]].append(parts[2]) }
     }
   }
 
-  /// What was written and is not there.
+  /// Returns the values that were written but are missing.
   func missing(from there: [Contact]) -> [String] {
     written.sorted { $0.key < $1.key }.compactMap { name, values in
       let found = there.first { $0.name == name }
-      // A program that was killed may have made nothing yet.
+      // A killed program may not have created the entry yet.
       if found == nil, values.first?.isEmpty == true { return nil }
       guard let title = found?.title else { return "\(name) is lost" }
       return values.contains(title) ? nil : "\(name) has \(title) and not one of \(values)"
@@ -242,7 +243,7 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
     }.sorted()
   }
 
-  /// What stands in the store's file, read with the stock tool.
+  /// Returns the content of the store's file, read with the stock `sqlite3` tool.
   func stored() async throws -> [Contact] {
     let file = try #require(place.stores.first)
     let columns = ["LastName", "Id", "Title"].map { "coalesce(json_extract(soup, '$.\($0)'), '')" }

@@ -28,7 +28,9 @@ struct KnownKeysTests {
     #expect(keys.unknown(in: ["path": 1, "columnName": 2]) == nil)
     #expect(keys.unknown(in: ["path": 1, "Type": 2])! == ("Type", "is not known here; did you mean 'type'?"))
     #expect(keys.unknown(in: ["weight": 2])! == ("weight", "is not known here; known: path, type"))
-    // What only looks the same is another key.
+    // No list follows when there is nothing to list.
+    #expect(KnownKeys([]).unknown(in: ["weight": 2])! == ("weight", "is not known here"))
+    // Canonically equivalent keys are different keys.
     #expect(KnownKeys(["e\u{301}"]).unknown(in: ["\u{e9}": 1]) != nil)
   }
 

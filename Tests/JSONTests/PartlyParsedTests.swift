@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// An object of which one list stays text: everything else is as if it had been parsed whole.
+/// An object with one list left as text. The rest equals the result of a full parse.
 struct PartlyParsedTests {
   @Test(arguments: [
     (#"{"a":1,"entries":[{"x":[1,"]"]}, {}],"b":"c"}"#, #"{"a":1,"b":"c"}"#, #"[{"x":[1,"]"]}, {}]"#),
@@ -14,9 +14,9 @@ struct PartlyParsedTests {
   func parse_list_staysText(_ text: String, _ value: String, _ list: String) throws {
     let parsed = try PartlyParsed(parsing: Array(text.utf8), leaving: "entries")
     #expect(parsed.value.text == value)
-    let place = try #require(parsed.list?.place)
-    #expect(String(decoding: Array(text.utf8)[place], as: UTF8.self) == list)
-    #expect(parsed.list?.stranger == nil)
+    let range = try #require(parsed.list?.range)
+    #expect(String(decoding: Array(text.utf8)[range], as: UTF8.self) == list)
+    #expect(parsed.list?.firstNonObject == nil)
   }
 
   @Test(arguments: [
@@ -35,8 +35,8 @@ struct PartlyParsedTests {
   ])
   func parse_elementsThatAreNoObjects_areFound(_ list: String, _ position: Int, _ kind: String) throws {
     let parsed = try PartlyParsed(parsing: Array("{\"entries\":\(list)}".utf8), leaving: "entries")
-    #expect(parsed.list?.stranger?.position == position)
-    #expect(parsed.list?.stranger?.kindName == kind)
+    #expect(parsed.list?.firstNonObject?.position == position)
+    #expect(parsed.list?.firstNonObject?.kindName == kind)
   }
 
   @Test(arguments: [

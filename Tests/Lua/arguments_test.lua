@@ -1,4 +1,4 @@
---- The plug-ins' argument rules. The host of this suite answers store actions with what it was sent.
+--- Tests how the modules convert and check arguments. The suite's host answers store actions with their arguments.
 local tureen = require "tureen"
 local harness = require "harness"
 local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
@@ -9,7 +9,7 @@ local tests = {}
 local specs = { { path = "Name", type = "string" } }
 local cursor = { cursorId = 7, currentPageIndex = 1, pageSize = 10, totalPages = 3 }
 
---- Expects the host to be sent exactly this.
+--- Expects that the host gets exactly these arguments.
 local function sends(action, arguments, store)
   return expect(function(echo)
     same(echo.action, action)
@@ -40,9 +40,9 @@ function tests.test_config_forms()
 end
 
 function tests.test_config_misuse_raises()
-  raises("soupExists: argument 1 must not be null; leave the store config out or give one",
+  raises("soupExists: argument 1 must not be null; omit the store config or pass one",
     smartstore.soupExists, tureen.null, "contacts")
-  raises("soupExists: argument 1 must not be nil; leave the store config out or give one",
+  raises("soupExists: argument 1 must not be nil; omit the store config or pass one",
     smartstore.soupExists, nil, "contacts")
   raises("soupExists: argument 1 'storeConfig.storeName' must be a string, got number",
     smartstore.soupExists, { storeName = 5 }, "contacts")
@@ -50,7 +50,7 @@ function tests.test_config_misuse_raises()
     smartstore.soupExists, { isGlobalStore = "yes" }, "contacts")
   raises("soupExists: argument 1 'storeConfig' has the unknown key 'storename'; known: isGlobalStore, storeName",
     smartstore.soupExists, { isGlobalStore = true, storename = "s" }, "contacts")
-  raises("syncUp: argument 1 must not be null; leave the store config out or give one",
+  raises("syncUp: argument 1 must not be null; omit the store config or pass one",
     mobilesync.syncUp, tureen.null, "contacts", {})
 end
 
@@ -198,7 +198,7 @@ function tests.test_cursor_ends_call_the_error_callback_later()
   inside = false
 end
 
---- Expects a sync call to be sent; the state of this suite's host has the arguments under `sent`.
+--- Expects a sync call with these arguments; the suite's host returns them in the state as `sent`.
 local function starts(action, arguments)
   local seen = false
   return expect(function(state)

@@ -1,4 +1,4 @@
---- Coroutine style. The host is the one of callbacks_test.lua.
+--- Tests tasks and `await`. The host is that of callbacks_test.lua.
 local tureen = require "tureen"
 local harness = require "harness"
 local same, raises, expect = harness.same, harness.raises, harness.expect

@@ -1,5 +1,5 @@
---- Delivery: when callbacks run, how often, and what happens to their errors.
---- Syncs of this suite's host take the steps their target lists; those named "held" wait for `release`.
+--- Tests when callbacks run, how often, and how their errors are reported.
+--- Syncs of the suite's host run through the steps in their target; those named "held" wait for `release`.
 local tureen = require "tureen"
 local harness = require "harness"
 local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
@@ -9,10 +9,10 @@ local tests = {}
 
 local function steps(...) return { steps = { ... } } end
 
---- Lets the held sync take these steps.
+--- Lets the held sync run these steps.
 local function release(...) smartstore.reIndexSoup("release", { ... }) end
 
---- Lets the store's lane come to rest, so that all its answers wait in the mailbox: a call about all stores runs last.
+--- Waits until the store's queue is empty and all its answers are in the mailbox, because a call for all stores runs last.
 local function settle()
   local done = false
   smartstore.getAllStores(function() done = true end)
@@ -44,7 +44,7 @@ function tests.test_keys_of_the_models_libraries_are_taken()
   local spec = { name = "s", features = {} }
   tureen.exec(expect(), never(), "com.salesforce.smartstore", "pgRegisterSoup",
     { soupName = "s", indexes = { { path = "a", type = "string" } }, soupSpec = spec, isGlobalStore = false })
-  -- This suite's host has no accounts, which it says when the arguments have passed.
+  -- The suite's host has no accounts, which it reports after checking the arguments.
   local function no_accounts(err) same(err.message, "this host has no accounts") end
   tureen.exec(never(), expect(no_accounts), "com.salesforce.sfaccountmanager", "switchToUser",
     { userId = "u", orgId = "o", username = "x", loginServer = "https://example.org" })
@@ -81,6 +81,8 @@ function tests.test_unknown_names_and_bad_arguments_fail()
     { soupName = "s", storename = "mine" })
   exec("invalidArguments", "argument 'colour' is not known here; known: isGlobalStore, storeName, soupName", store,
     "pgSoupExists", { soupName = "s", colour = "red" })
+  exec("invalidArguments", "argument 'colour' is not known here; the action takes no arguments", store, "pgGetAllStores",
+    { colour = "red" })
   exec("invalidArguments", "argument 'entryIds' is missing, expected it or 'querySpec'", store, "pgRemoveFromSoup",
     { soupName = "s" })
   exec("invalidArguments", "Neither syncId nor syncName were specified", "com.salesforce.mobilesync", "reSync",
@@ -133,7 +135,7 @@ function tests.test_callbacks_are_optional()
   mobilesync.syncDown(steps("RUNNING", "DONE"), "s", {})
 end
 
---- Runs what `begin` starts; the errors nobody took, with their tracebacks.
+--- Runs `begin` and the calls that it starts; returns the uncaught errors with their tracebacks.
 local function uncaught(begin)
   local reports = {}
   tureen.onerror = function(err, traceback) reports[#reports + 1] = { err = err, traceback = traceback } end
@@ -211,13 +213,13 @@ end
 
 function tests.test_poll_inside_a_callback_is_misuse()
   smartstore.soupExists("s", expect(function()
-    raises("poll: called from inside a callback, which poll itself is delivering", tureen.poll)
-    raises("run: called from inside a callback, which poll itself is delivering", tureen.run)
+    raises("poll: must not be called from a callback that poll is running", tureen.poll)
+    raises("run: must not be called from a callback that poll is running", tureen.run)
   end))
 end
 
 function tests.test_poll_arguments()
-  local message = "poll: argument 1 'timeoutMs' must be a number from 0 on, got "
+  local message = "poll: argument 1 'timeoutMs' must be a number, 0 or more, got "
   raises(message .. "string", tureen.poll, "1")
   raises(message .. "-1", tureen.poll, -1)
   raises(message .. tostring(0 / 0), tureen.poll, 0 / 0)

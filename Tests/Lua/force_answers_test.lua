@@ -1,4 +1,4 @@
---- Answers of another shape than was asked for are errors, also with a good status.
+--- Tests that answers of the wrong shape are errors, even with a success status.
 local tureen = require "tureen"
 local harness = require "harness"
 local force = require "tureen.force"
@@ -7,13 +7,13 @@ local case, same = harness.case, harness.same
 local tests = {}
 
 local list = tureen.array
--- What a gateway, or a server of another kind, might answer, by a word.
+-- Answers of a gateway or of another kind of server, by a short name.
 local ANSWERS = {
   page = "<html>Sign in</html>", ok = "OK", null = tureen.null, number = 5, boolean = true, object = { error = "login" },
   list = list { "a" },
 }
 
--- Function, arguments, a good answer, and which of the above are good, too.
+-- The function, its arguments, a good answer, and the names of the above answers that are also good.
 local CALLS = {
   { "query", { "q" }, { records = list() }, "" }, { "queryMore", { "/x" }, { records = list() }, "" },
   { "search", { "s" }, { searchRecords = list() }, "" }, { "retrieve", { "T", "1" }, { Id = "1" }, "object" },

@@ -44,7 +44,7 @@ function tests.test_end_point_is_the_first_two_pieces_unless_given()
   end
 end
 
---- What a function sends, instead of an answer.
+--- Returns the request that a function sends.
 local function sent(name, ...)
   local request
   force.init { apiVersion = "v60.0", requestHandler = function(given)
@@ -57,7 +57,7 @@ local function sent(name, ...)
   return request
 end
 
---- Compares what a function sends with a method, and a path with its query and, behind a blank, the body.
+--- Compares a function's request with a method, and with a path that includes the query and, after a space, the body.
 local function expect_sent(method, wanted, name, ...)
   local request = sent(name, ...)
   local text = request.path
@@ -162,7 +162,7 @@ tests.test_notifications_are_listed_and_marked = case(function()
   same(support.fails("httpStatus", force.updateNotifications { seen = true }).status, 400)
 end)
 
---- A file of one's own on this machine with this text; its path.
+--- Creates a new file with this text and returns its path.
 local function local_file(text)
   local path = os.tmpname()
   local file = assert(io.open(path, "wb"))

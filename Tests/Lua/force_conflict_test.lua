@@ -39,7 +39,8 @@ tests.test_originals_follow_what_the_server_has = case(function()
   same(originals:retrieve(id).Name, "B")
 end)
 
---- One case: a record read, changed by others, changed here. Gives the answer, and what server, cache and originals have.
+--- Runs one case: reads a record, changes it as another client, then locally. Returns the answer and the versions of the server,
+--- the cache and the originals.
 local function contest(method, merge, theirs, yours)
   local cache, originals = cache_of "fk_cache", cache_of "fk_originals"
   local id = support.account { Name = "0", Phone = "0", Industry = "Banking" }
@@ -52,7 +53,7 @@ local function contest(method, merge, theirs, yours)
   return value, err, { support.on_server(id, FIELDS), cache:retrieve(id), originals:retrieve(id) }
 end
 
---- The change goes through, and all three hold `wanted`.
+--- Expects that the change succeeds and that all three versions equal `wanted`.
 local function goes_through(method, merge, theirs, yours, wanted)
   local value, err, rows = contest(method, merge, theirs, yours)
   if value == nil then error(merge .. ": " .. tostring(err), 2) end
@@ -61,7 +62,7 @@ local function goes_through(method, merge, theirs, yours, wanted)
   end
 end
 
---- The change is refused with these lists, and nothing is written.
+--- Expects that the change is refused with these lists and that nothing is written.
 local function is_refused(method, merge, theirs, yours, wanted)
   local value, err, rows = contest(method, merge, theirs, yours)
   same({ value == nil, err.domain, err.code }, { true, "force", "conflict" }, merge)

@@ -72,7 +72,7 @@ tests.test_apex_model_uses_its_path = case(function()
   same({ seen, model.id }, { "POST /services/apexrest/simple", "a1" })
 end)
 
---- Three accounts of one name on the server.
+--- Creates three accounts of the same name on the server.
 local function three(name)
   for i = 1, 3 do support.account { Name = name, Phone = tostring(i) } end
   return ("SELECT Id, Name, Phone FROM Account WHERE Name = '%s' ORDER BY Phone"):format(name)

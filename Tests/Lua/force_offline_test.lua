@@ -1,4 +1,4 @@
---- Records made, changed and deleted offline, through a cache or with marks, and sent by the sync engine.
+--- Tests records that are created, changed and deleted offline, in a cache or with marks, and sent by the sync engine.
 local tureen = require "tureen"
 local harness = require "harness"
 local force = require "tureen.force"
@@ -8,7 +8,7 @@ local mobilesync = tureen.mobilesync
 
 local tests = {}
 
---- Sends up what is dirty in a cache's soup; how many records were sent and refused.
+--- Syncs up a cache's soup and returns the numbers of sent and refused records.
 local function sync_up(cache, options)
   local sync = assert(tureen.await(mobilesync.syncUp, cache.soupName, options))
   return { sync.succeeded, sync.failed }

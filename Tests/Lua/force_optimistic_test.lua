@@ -13,7 +13,7 @@ local function names(list)
   return table.concat(result)
 end
 
---- A list of five rows whose requests are answered by `answer(id)`: nil means it is deleted, a table is the error.
+--- Returns a list of five rows. `answer(id)` answers its requests: nil means that the record is deleted, a table is the error.
 local function list_of(answer, settings)
   settings = settings or {}
   settings.sobjectType, settings.records = "Contact", {}
@@ -26,13 +26,13 @@ local function list_of(answer, settings)
   return optimistic.list(settings)
 end
 
---- Waits until all deletions were answered.
+--- Waits until all deletions are answered.
 local function settle(list)
   while list.pending > 0 do tureen.sleep(1) end
   force.init()
 end
 
---- Requests that wait for the test: `wait(id)` in the request, `answer(id)` in the test.
+--- Returns functions that hold requests: the request calls `wait(id)`, the test releases it with `answer(id)`.
 local function gates()
   local waiting = {}
   local function wait(id) tureen.await(function(success) waiting[id] = success end) end

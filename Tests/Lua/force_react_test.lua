@@ -1,4 +1,4 @@
---- The modules of the React Native variant.
+--- Tests the modules of the React Native SDK.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "force_support"
@@ -20,7 +20,7 @@ function tests.test_store_config_is_needed()
     smartstore.soupExists, "soup")
   raises("syncDown: argument 1 'storeConfig' must be a boolean or {isGlobalStore = boolean, storeName = string?}, got table",
     mobilesync.syncDown, { type = "soql" }, "soup", {})
-  raises("getDatabaseSize: argument 1 must not be nil; leave the store config out or give one", smartstore.getDatabaseSize)
+  raises("getDatabaseSize: argument 1 must not be nil; pass a store config", smartstore.getDatabaseSize)
 end
 
 tests.test_store_functions_answer = case(function()
@@ -53,7 +53,7 @@ tests.test_promises_without_rejection_give_the_error = case(function()
   same(util.promiserNoRejection(smartstore.soupExists)(false, "fr nowhere"), false)
   same(util.timeoutPromiser(1), true)
   raises("promiserNoRejection: argument 1 'fn' must be a function, got nil", util.promiserNoRejection)
-  raises("timeoutPromiser: argument 1 'ms' must be a number of milliseconds from 0 on, got -1", util.timeoutPromiser, -1)
+  raises("timeoutPromiser: argument 1 'ms' must be a number of milliseconds, 0 or more, got -1", util.timeoutPromiser, -1)
 end)
 
 tests.test_net_updates_by_id_and_keeps_the_version = case(function()

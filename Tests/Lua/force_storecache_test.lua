@@ -167,7 +167,7 @@ function tests.test_cache_with_callbacks_answers_from_poll()
     end))
   end), harness.never())
   is_outside = true
-  harness.raises("retrieve: give it callbacks, or call it inside tureen.async(function() ... end)",
+  harness.raises("retrieve: pass callbacks, or call it inside tureen.async(function() ... end)",
     cache.retrieve, cache, "1")
 end
 

@@ -7,7 +7,7 @@ local case, cache_of, same, pick = harness.case, support.cache, harness.same, su
 local MODE = force.CACHE_MODE
 local tests = {}
 
---- The flags of a record: local, created, updated, deleted.
+--- Returns the flags of a record: local, created, updated, deleted.
 local function flags(record)
   return { record.__local__, record.__locally_created__, record.__locally_updated__, record.__locally_deleted__ }
 end

@@ -1,4 +1,4 @@
---- A small test harness: each test's callbacks are counted, and nothing may be left over when it ends.
+--- A small test harness. It counts each test's callbacks, and checks that nothing is pending when the test ends.
 local tureen = require "tureen"
 
 local M = {}
@@ -10,7 +10,7 @@ local function where(level)
   return info.short_src .. ":" .. info.currentline
 end
 
---- A callback that must be called exactly `times` times (once when left out) before the test ends.
+--- Returns a callback that must be called exactly `times` times (by default once) before the test ends.
 function M.expect(fn, times)
   local entry = { count = 0, times = times or 1, where = where(2) }
   expectations[#expectations + 1] = entry
@@ -20,7 +20,7 @@ function M.expect(fn, times)
   end
 end
 
---- A callback that must not be called.
+--- Returns a callback that must not be called.
 function M.never(what)
   return M.expect(function(value) error((what or "a callback") .. " was called with " .. tostring(value), 0) end, 0)
 end
@@ -31,7 +31,7 @@ local function show(value)
   return tostring(value) .. " (" .. (math.type(value) or type(value)) .. ")"
 end
 
---- A test whose body runs in a task of its own, and must come to its end.
+--- Returns a test whose body runs in a task and must reach its end.
 function M.case(body)
   return function()
     local finish = M.expect()
@@ -42,7 +42,7 @@ function M.case(body)
   end
 end
 
---- Both values are the same in content and in kind.
+--- Expects that two values are equal in content and kind.
 function M.same(got, wanted, what)
   local same = got == wanted and math.type(got) == math.type(wanted)
   if type(got) == "table" and type(wanted) == "table" then same = M.equal(got, wanted) end
@@ -51,7 +51,7 @@ function M.same(got, wanted, what)
   end
 end
 
---- Tables with the same keys and values, the array mark included.
+--- Returns whether two values are equal; tables need the same keys, values and array mark.
 function M.equal(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a == b and math.type(a) == math.type(b) end
   for key, value in pairs(a) do if not M.equal(value, b[key]) then return false end end
@@ -59,7 +59,7 @@ function M.equal(a, b)
   return next(a) ~= nil or tureen.json.encode(a) == tureen.json.encode(b)
 end
 
---- `fn(...)` raises a misuse error whose message is `message`.
+--- Expects that `fn(...)` raises a misuse error with this message.
 function M.raises(message, fn, ...)
   local ok, err = pcall(fn, ...)
   if ok then error("nothing was raised, wanted: " .. message, 2) end
@@ -91,7 +91,7 @@ local function run_one(test)
   verify()
 end
 
---- Runs every `test_` function, in order of name; prints what failed and the totals; raises when something did.
+--- Runs all `test_` functions in the order of their names, prints the failures and totals, and raises if a test failed.
 function M.run(tests)
   local names, passed, failed, first = {}, 0, 0, nil
   for name in pairs(tests) do

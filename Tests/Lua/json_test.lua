@@ -47,7 +47,7 @@ function tests.test_encode_errors_name_the_path()
   raises("encode: value.list[1].up contains itself", encode, cycle)
   raises("encode: value " .. mixed, encode, { 1, a = 2 })
   raises('encode: value["a b"] ' .. mixed, encode, { ["a b"] = { x = 1, [2] = 1 } })
-  raises("encode: value is an array with holes; tureen.null stands for nothing in an array", encode, { 1, nil, 3, [5] = 1 })
+  raises("encode: value is an array with holes; use tureen.null for empty elements", encode, { 1, nil, 3, [5] = 1 })
   raises("encode: value has a position below 1", encode, { [0] = 1 })
   raises("encode: value has a key that is neither a string nor a position", encode, { [1.5] = 1 })
   raises("encode: value has a key that is neither a string nor a position", encode, { [true] = 1 })
@@ -78,7 +78,7 @@ function tests.test_decode_values()
     { "9223372036854775808", 2.0 ^ 63 }, { "100000000000000000000", 1e20 },
     { '"a\\"\\\\\\/\\b\\f\\n\\r\\t"', 'a"\\/\b\f\n\r\t' }, { [["\u0041\u00e9\u20AC\ud83d\ude00"]], "Aé€😀" },
     { '"\\u0000"', "\0" }, { '"Zoë"', "Zoë" },
-    -- Half of a surrogate pair stands for U+FFFD, a number that no float holds for an infinity.
+    -- A lone surrogate is read as U+FFFD, and a number beyond the range of floats as an infinity.
     { '"\\ud800"', "\u{fffd}" }, { '"a\\udc00b"', "a\u{fffd}b" }, { '"\\ud800\\u0041"', "\u{fffd}A" },
     { '"\\ud800\\ud83d\\ude00"', "\u{fffd}😀" }, { "1e999", math.huge }, { "-1e400", -math.huge },
     { "1" .. ("0"):rep(400), math.huge }, { "0." .. ("0"):rep(300) .. "1", 1e-301 },

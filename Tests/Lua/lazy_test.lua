@@ -4,7 +4,7 @@ local same, raises, expect, never = harness.same, harness.raises, harness.expect
 
 local tests = {}
 
---- The cursor a query with `lazy = true` gets when the store answers `text`.
+--- Returns the cursor of a query with `lazy = true` for the store's answer `text`.
 local function cursor_of(text)
   local cursor
   tureen.exec(expect(function(value) cursor = value end), never("error"), "com.salesforce.smartstore", "pgQuerySoup",
@@ -81,7 +81,7 @@ end
 
 function tests.test_assignment_raises_and_names_the_way()
   local record = record_of('{"a":1}')
-  local message = "a lazy record cannot be changed; record:table() gives a table that can"
+  local message = "a lazy record cannot be changed; record:table() returns a table that can"
   raises(message, function() record.a = 2 end)
   raises(message, function() record.b = 2 end)
   same(record.a, 1)
@@ -138,7 +138,7 @@ function tests.test_broken_field_raises_when_it_is_read()
   same(record.e, "fine")
 end
 
---- Records of a page that says how long its entries are, as the store answers: nobody has looked into those.
+--- Returns the records of a page that contains the lengths of its entries, like the store's answers: they are not yet parsed.
 local function records_of_texts(texts)
   local lengths = {}
   for i, text in ipairs(texts) do lengths[i] = #text end
@@ -179,7 +179,7 @@ function tests.test_broken_entry_of_known_length_raises_when_it_is_read_and_harm
   end
 end
 
---- Texts of records with a number of their own, an object, and a key that holds escapes.
+--- Returns the texts of records with different numbers, an object, and a key that contains escapes.
 local function texts_of(count)
   local texts = {}
   for i = 1, count do
@@ -259,7 +259,7 @@ function tests.test_without_lazy_entries_are_tables()
 end
 
 function tests.test_records_in_a_closing_state_do_no_harm()
-  -- Collected when the suite's state closes, after the page perhaps.
+  -- Collected when the suite's state closes, possibly after the page.
   local record = record_of('{"a":1}')
   setmetatable({}, { __gc = function() pcall(function() return record.a, tostring(record) end) end })
 end

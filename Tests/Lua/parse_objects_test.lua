@@ -13,7 +13,7 @@ tests.test_save_creates_then_sends_changes_alone = case(function()
   same(note:isNew(), false)
   same(note:isDirty(), false)
   same(type(note:get "createdAt"), "string")
-  -- Another client changes what this one does not.
+  -- Another client changes another field.
   local other = parse.fetch("ObjectNote", note.objectId)
   assert(other:set("year", 2):save())
   assert(note:set("title", "b"):save())
@@ -105,7 +105,7 @@ tests.test_hooks_refuse_with_an_error_per_field_and_nothing_is_sent = case(funct
   same(parse.count "HookBook", 0)
   same(Book { title = " ", year = 3 }:validate().title, "give one")
   assert(book:set("year", 1999):save())
-  -- What hangs on it is checked as well.
+  -- Objects that it refers to are checked as well.
   local Shelf = support.class "HookShelf"
   fails("invalid", Shelf { first = Book { title = "" } }:save())
   same(parse.count "HookShelf", 0)
@@ -148,7 +148,7 @@ tests.test_dotted_names_change_parts_and_the_rest_stays = case(function()
   same(assert(parse.fetch("DottedNote", note.objectId)):get "stats", { reads = 5, kept = { deep = true, more = "x" } })
   assert(note:unset("stats.kept"):save())
   same(assert(note:fetch()):get "stats", { reads = 5 })
-  -- Of a new object the column goes whole.
+  -- For a new object the whole column is sent.
   local other = Note {}:set("stats.reads", 2):increment "stats.reads"
   assert(other:save())
   same(assert(parse.fetch("DottedNote", other.objectId)):get "stats", { reads = 3 })
@@ -161,12 +161,13 @@ tests.test_operations_on_one_field_all_count = case(function()
   assert(note:unset("n"):increment("n", 2):remove("tags", "a"):add("tags", "c"):save())
   local now = assert(parse.fetch("JoinedNote", note.objectId))
   same(now:get "n" .. table.concat(now:get "tags"), "2bc")
-  -- What is not known here cannot be sent as a whole.
+  -- A column that is not known locally cannot be sent as a whole.
   local blind = Note {}
   blind.objectId = note.objectId
   blind:remove("tags", "b")
-  harness.raises("add: 'tags' was changed by Remove before, which one request cannot do as well, and its value is not known "
-    .. "here: fetch the object first, or save it between the two", blind.add, blind, "tags", "d")
+  harness.raises("add: 'tags' was already changed by Remove, one request cannot express both changes, "
+    .. "and the current value is not known: fetch the object first, or save it between the two changes",
+    blind.add, blind, "tags", "d")
   harness.raises("increment: argument 2 'amount' must be a finite number, got -nan", note.increment, note, "n", 0 / 0)
 end)
 
@@ -177,7 +178,7 @@ tests.test_files_go_before_the_objects_that_hold_them = case(function()
   same(note:get "cover".name:match "_a%.txt$", "_a.txt")
   same(note:get "cover".base64, nil)
   same(type(note:get("pages")[1].url), "string")
-  -- A refused object keeps what is on the server already.
+  -- A refused object keeps the files that are already uploaded.
   assert(Note { n = 1 }:save())
   local bad = Note { n = "text", cover = parse.file("c.txt", "x") }
   same(fails("notSaved", bad:save()).parseCode, 111)
@@ -209,19 +210,19 @@ tests.test_misuse_names_the_argument = case(function()
   harness.raises("class: argument 1 'name' must be a string, got number", parse.class, 7)
   harness.raises("class: 'settings' of MisuseNote has the unknown key 'soop'; known: cacheMode, clientKeyField, connection, "
     .. "relations, soup, storeConfig, validate", parse.class, "MisuseNote", { soop = "x" })
-  harness.raises("set: 'objectId' belongs to the server", Note().set, Note(), "objectId", "x")
+  harness.raises("set: 'objectId' is set by the server", Note().set, Note(), "objectId", "x")
   for _, name in ipairs { "", ".", "a.", ".a", "a..b" } do
     harness.raises(("set: '%s' names neither a column nor a part of one, such as stats.reads"):format(name), Note().set, Note(),
       name, 1)
   end
-  local nan = "set: argument 2 'value' must not be or hold NaN, which JSON has no form for"
+  local nan = "set: argument 2 'value' must not be or contain NaN, which JSON cannot represent"
   harness.raises(nan, Note().set, Note(), "n", { 0 / 0 })
   harness.raises("class: argument 1 'name' must not be empty", parse.class, "")
   harness.raises("geoPoint: argument 2 'longitude' must be a finite number, got inf", parse.geoPoint, 1, math.huge)
   harness.raises("save: cacheMode cache-only needs 'soup' in the settings of class MisuseNote", Note().save, Note(),
     { cacheMode = "cache-only" })
   harness.raises("Can't save with cacheMode cache-first", Note().save, Note(), { cacheMode = "cache-first" })
-  harness.raises("fetch: the object is new: save it first", Note().fetch, Note())
+  harness.raises("fetch: the object is new; save it first", Note().fetch, Note())
   harness.raises("signUp: argument 1 'fields.password' must be a string, got nil", parse.signUp, { username = "x" })
   same(fails("invalidRequest", parse.find "a b").message:match "^class name 'a b' is not valid", "class name 'a b' is not valid")
   same(fails("notSaved", Note { ["a b"] = 1 }:save()).message:match "^field name 'a b' of class MisuseNote",

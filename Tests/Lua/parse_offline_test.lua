@@ -69,7 +69,7 @@ tests.test_edits_links_and_deletions_are_marked_for_the_next_sync = case(functio
   same(entries("Mark_books")[1].__locally_deleted__, true)
   same(Book:query():count(), 0)
   same(support.fails("notFound", book:fetch()).domain, "parse")
-  -- What was never sent just goes.
+  -- An object that was never sent is removed.
   local draft = assert(Book { title = "b" }:save())
   draft:destroy()
   same(#entries "Mark_books", 1)
@@ -115,7 +115,7 @@ tests.test_columns_that_were_not_asked_for_stay = case(function()
   same(entries("Part_books")[1].title .. entries("Part_books")[1].n, "b1")
   assert(Book:query():select("title"):find { cacheMode = "server-first" })
   same(entries("Part_books")[1].n, 1)
-  -- Nor are marks of relations kept.
+  -- Markers of relations are not stored, either.
   local ann = assert(Author { name = "Ann" }:save(online))
   local other = Book { title = "c" }
   other:relation("authors"):add(ann)
@@ -123,7 +123,7 @@ tests.test_columns_that_were_not_asked_for_stay = case(function()
   assert(Book:query():find { cacheMode = "server-first" })
   same(#entries "Part_books", 2)
   for _, entry in ipairs(entries "Part_books") do same(entry.authors, nil) end
-  -- A field that was unset goes.
+  -- An unset field is removed.
   assert(other:set("n", 5):save { cacheMode = "server-first" })
   assert(other:unset("n"):save { cacheMode = "server-first" })
   for _, entry in ipairs(entries "Part_books") do same(entry.n, entry.title == "b" and 1 or nil) end
@@ -170,7 +170,7 @@ end)
 
 tests.test_a_class_without_a_soup_cannot_be_kept_offline = case(function()
   local Book, ISBN = classes "NoSoup"
-  -- And nothing of what hangs on it is stored.
+  -- None of the objects that it refers to is stored.
   local isbn, other = ISBN { value = "978" }, parse.class "NoSoupOther" { n = 1 }
   support.fails("invalidRequest", Book { isbn = isbn, other = other }:save(OFFLINE))
   same(#entries "NoSoup_isbns", 0)

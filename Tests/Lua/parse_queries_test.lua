@@ -6,7 +6,7 @@ local tureen = require "tureen"
 local case, list, same = harness.case, support.list, harness.same
 local tests = {}
 
--- The same questions to the server and to the soup, which hold the same.
+-- Runs the same queries on the server and the soup, which contain the same objects.
 local ONLY = { server = { cacheMode = "server-only" }, soup = { cacheMode = "cache-only" } }
 
 local shelf -- the classes, filled once
@@ -35,7 +35,7 @@ local function library()
   return table.unpack(shelf)
 end
 
---- Asks both, in the order of `n`.
+--- Runs a query on both, ordered by `n`.
 local function both(what, query, wanted)
   for name, options in pairs(ONLY) do
     local found, err = query():order("n"):find(options)
@@ -121,9 +121,9 @@ tests.test_what_only_the_server_can_tell_is_said = case(function()
   local Book = library()
   local query = Book:query(parse.near("place", parse.geoPoint(1, 2)))
   local err = support.fails("invalidRequest", query:find { cacheMode = "cache-only" })
-  same(err.message, "where: 'place': $nearSphere cannot be answered from a soup; ask the server")
+  same(err.message, "where: 'place': $nearSphere cannot be evaluated on a soup; query the server")
   err = support.fails("invalidRequest", Book:query(parse.matches("title", "(")):find { cacheMode = "cache-only" })
-  same(err.message:find("where: 'title': the regular expression '(' cannot be read", 1, true), 1)
+  same(err.message:find("where: 'title': the regular expression '(' is not valid", 1, true), 1)
 end)
 
 tests.test_misuse_is_raised_at_once = case(function()
@@ -133,8 +133,8 @@ tests.test_misuse_is_raised_at_once = case(function()
     { cacheMode = "cache-only" })
   harness.raises("limit: argument 1 must be an integer, 0 or more", Book:query().limit, Book:query(), -1)
   harness.raises("equalTo: argument 2 'value' is missing; use exists or doesNotExist", parse.equalTo, "a")
-  harness.raises("matches: argument 3 'options' must be letters of imxs, got y", parse.matches, "a", "b", "y")
-  harness.raises("anyOf: give it at least one condition", parse.anyOf)
+  harness.raises("matches: argument 3 'options' must consist of letters from imxs, got y", parse.matches, "a", "b", "y")
+  harness.raises("anyOf: pass at least one condition", parse.anyOf)
 end)
 
 harness.run(tests)

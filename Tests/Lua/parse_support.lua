@@ -1,11 +1,11 @@
---- What the suites of `tureen.parse` share: classes of their own, and rows on the pretend Parse server.
+--- Shared functions of the suites for `tureen.parse`: new classes, and rows of the sandbox Parse server.
 local tureen = require "tureen"
 local harness = require "harness"
 local parse = require "tureen.parse"
 
 local M = {}
 
---- A class that no other test uses, without objects.
+--- Returns a class that no other test uses, without objects.
 function M.class(name, settings)
   local class = parse.class(name, settings)
   if settings and settings.soup then
@@ -17,7 +17,7 @@ function M.class(name, settings)
   return class
 end
 
---- An empty soup of link rows.
+--- Creates an empty soup of link rows.
 function M.link_soup(name)
   assert(tureen.await(tureen.smartstore.removeSoup, name))
   assert(tureen.await(tureen.smartstore.registerSoup, name, {
@@ -25,21 +25,21 @@ function M.link_soup(name)
   }))
 end
 
---- Nil with an error of this code, from a call that has been made: `fails(code, call(...))`; the error.
+--- Expects that a call returned nil and an error of this code, `fails(code, call(...))`, and returns the error.
 function M.fails(code, value, err)
   if value ~= nil then error("it succeeded, wanted " .. code, 2) end
   harness.same(err.code, code, tostring(err.message))
   return err
 end
 
---- One field of each object, in order, with blanks between.
+--- Returns one field of each object, in order, joined by spaces.
 function M.list(objects, field)
   local values = {}
   for i, object in ipairs(objects) do values[i] = tostring(object:get(field)) end
   return table.concat(values, " ")
 end
 
---- The entries of a soup.
+--- Returns the entries of a soup.
 function M.entries(soup)
   local spec = tureen.smartstore.buildSmartQuerySpec(("SELECT {%s:_soup} FROM {%s}"):format(soup, soup), 100)
   local list = {}

@@ -33,7 +33,6 @@ tests.test_objects_belong_to_the_user_who_is_signed_in = case(function()
   assert(parse.logOut())
 end)
 
--- Row 54.
 tests.test_a_changed_password_brings_a_new_session_which_the_next_call_uses = case(function()
   local user = assert(parse.signUp { username = "bob", password = "one" })
   assert(user:set("password", "two"):save())

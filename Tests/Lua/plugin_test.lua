@@ -1,4 +1,4 @@
---- Plug-ins that a script adds: calls, answers, progress, cancellation, errors, specs, events.
+--- Tests plug-ins that a script adds: calls, answers, progress, cancellation, errors, specs, events.
 local tureen = require "tureen"
 local harness = require "harness"
 local same, raises, expect, never, case = harness.same, harness.raises, harness.expect, harness.never, harness.case
@@ -6,7 +6,7 @@ local await = tureen.await
 
 local tests = {}
 
---- A plug-in that is removed when the block ends.
+--- Returns a plug-in that is removed at the end of the block.
 local function plugin(name, actions, spec)
   local made = tureen.plugin(name, actions, spec)
   return setmetatable({ plugin = made }, { __close = function() made:unregister() end })
@@ -219,7 +219,8 @@ function tests.test_names_that_are_refused()
   end
   raises("plugin: argument 1 'name' must be a string, got nil", tureen.plugin)
   raises("plugin: argument 2 'actions' must be a table of functions, got nil", tureen.plugin, "com.acme.x")
-  raises("plugin: argument 2 'actions' must hold functions by name, got number under 'a'", tureen.plugin, "com.acme.x", { a = 1 })
+  raises("plugin: argument 2 'actions' must contain functions by name, got number under 'a'", tureen.plugin, "com.acme.x",
+    { a = 1 })
   raises("plugin: argument 3 'spec' must be a table, got number", tureen.plugin, "com.acme.x", {}, 1)
   raises("service: argument 1 'name' must be a string, got nil", tureen.service)
 end
@@ -314,7 +315,7 @@ function tests.test_emit_tells_listeners_at_the_next_poll()
   same(detail, tureen.null)
   tureen.document.removeEventListener("com.acme.printer.jammed", listener)
   for _, name in ipairs { "sync", "tureen.x", "com.salesforce.x", "a..b", "com.a b" } do
-    raises(("emit: argument 1 'name' must be reverse-DNS, as com.acme.printer.jammed is, got '%s'"):format(name),
+    raises(("emit: argument 1 'name' must be a reverse-DNS name such as com.acme.printer.jammed, got '%s'"):format(name),
       tureen.emit, name)
   end
 end

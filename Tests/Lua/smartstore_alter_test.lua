@@ -1,4 +1,4 @@
---- Changing index specs from a script, on a real store.
+--- Tests changes of index specs by a script, on a real store.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
@@ -65,7 +65,8 @@ tests.test_ids_are_not_used_again_after_an_alter = case(function()
   ok("removeSoup", soup)
 end)
 
---- A soup whose specs change three times: another path, another type, one more spec.
+--- Returns a test that runs `body` on a soup, and again after each of three changes of its specs: another path, another type,
+--- an additional spec.
 local function changing(body)
   return case(function()
     local soup = support.soup("changing", "key", "string")

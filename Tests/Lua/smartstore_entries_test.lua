@@ -1,4 +1,4 @@
---- Entries as scripts save, fetch and remove them, on a real store.
+--- Tests how scripts save, fetch and remove entries, on a real store.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"

@@ -1,4 +1,4 @@
---- Full-text search from a script, on a real store.
+--- Tests full-text search by a script, on a real store.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
@@ -23,7 +23,7 @@ local function animals(body)
   end)
 end
 
---- The names that a match query finds, as entries and as rows.
+--- Expects the names that a match query finds, as entries and as rows.
 local function finds(path, key, ...)
   local wanted = array { ... }
   local spec = smartstore.buildMatchQuerySpec(path, key, "ascending", 10, "name")

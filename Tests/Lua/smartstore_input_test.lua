@@ -1,4 +1,4 @@
---- Input nobody should send, on a real store: each kind has its code, and nothing of it is kept.
+--- Tests invalid input on a real store: each kind has its error code, and none of it is stored.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
@@ -10,7 +10,7 @@ local tests = {}
 local array = tureen.array
 local SPECS = { { path = "a", type = "string" } }
 
---- The number of entries of a soup stays what it was while `body` runs.
+--- Expects that `body` does not change the number of entries of a soup.
 local function keeps_entries(body)
   return case(function()
     support.soup("input", "a", "string", "n", "integer", "f", "floating", "j", "json1")

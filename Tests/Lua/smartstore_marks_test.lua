@@ -1,4 +1,4 @@
---- Entries marked for the next sync up, on a real store.
+--- Tests entries that are marked for the next sync up, on a real store.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
@@ -13,7 +13,7 @@ local function call(name, ...)
   return value
 end
 
---- The four flags of an entry as a text, such as "local created".
+--- Returns the four flags of an entry as a text, such as "local created".
 local function flags(entry)
   local names = {}
   for _, name in ipairs { "local", "locally_created", "locally_updated", "locally_deleted" } do

@@ -1,4 +1,4 @@
---- Query specs and cursors as scripts use them, on a real store.
+--- Tests query specs and cursors in scripts, on a real store.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"

@@ -1,4 +1,4 @@
---- Smart SQL as scripts run it, on a real store: the employees and departments that examples of it are about.
+--- Tests smart SQL in scripts, on a real store with employees and departments as in the SDK's examples.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
@@ -40,7 +40,7 @@ local function company(body)
   end)
 end
 
---- Rows of numbers and texts, written as JSON.
+--- Expects the rows of a query, numbers and texts, as JSON.
 local function gives(sql, wanted) same(tureen.json.encode(rows(sql)), wanted, sql) end
 
 tests.test_count_and_sum = company(function()

@@ -1,4 +1,4 @@
---- Stores and soups as scripts meet them, on real stores.
+--- Tests stores and soups in scripts, on real stores.
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
@@ -43,7 +43,7 @@ tests.test_register_again_and_remove = case(function()
 end)
 
 tests.test_register_without_name_or_indexes_fails = case(function()
-  raises("registerSoup: argument 1 must not be null; leave the store config out or give one", smartstore.registerSoup,
+  raises("registerSoup: argument 1 must not be null; omit the store config or pass one", smartstore.registerSoup,
     tureen.null, SPECS)
   raises("registerSoup: argument 2 'soupName' must be a string, got null", smartstore.registerSoup, USER, tureen.null,
     SPECS)

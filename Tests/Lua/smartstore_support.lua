@@ -1,18 +1,18 @@
---- What the suites on real stores share: calls that must succeed or fail, and the usual entries.
+--- Shared functions of the suites on real stores: calls that must succeed or fail, and common entries.
 local tureen = require "tureen"
 local harness = require "harness"
 local smartstore = tureen.smartstore
 
 local M = {}
 
---- Calls `smartstore[name](...)`, waits, and gives what it answers; an error of it fails the test.
+--- Calls `smartstore[name](...)`, waits, and returns the answer; an error fails the test.
 function M.ok(name, ...)
   local value, err = tureen.await(smartstore[name], ...)
   if value == nil then error(name .. " failed: " .. tostring(err), 2) end
   return value
 end
 
---- Calls `smartstore[name](...)`, which must fail with this store error; gives the error.
+--- Calls `smartstore[name](...)`, which must fail with this store error, and returns the error.
 function M.fails(code, name, ...)
   local value, err = tureen.await(smartstore[name], ...)
   if value ~= nil then error(("%s succeeded, wanted %s"):format(name, code), 2) end
@@ -21,7 +21,7 @@ function M.fails(code, name, ...)
   return err
 end
 
---- A soup with nothing in it and these specs: path and type in turn.
+--- Creates an empty soup with these specs, given as alternating paths and types.
 function M.soup(name, ...)
   M.ok("removeSoup", name)
   local specs, words = {}, { ... }
@@ -30,7 +30,7 @@ function M.soup(name, ...)
   return name
 end
 
---- A soup of three contacts, found by Name and Id.
+--- Creates a soup of three contacts with indexes on Name and Id.
 function M.stuff(name)
   M.soup(name, "Name", "string", "Id", "string")
   M.ok("upsertSoupEntries", name, {
@@ -41,7 +41,7 @@ function M.stuff(name)
   return name
 end
 
---- `count` contacts with numbers in their names, from `first` on.
+--- Returns `count` contacts with numbers in their names, starting at `first`.
 function M.generated(count, first)
   local entries = {}
   for i = first or 0, (first or 0) + count - 1 do
@@ -54,14 +54,14 @@ function M.generated(count, first)
   return entries
 end
 
---- One field of every entry of a list.
+--- Returns one field of each entry of a list.
 function M.field(entries, name)
   local values = tureen.array {}
   for i, entry in ipairs(entries) do values[i] = entry[name] end
   return values
 end
 
---- The entries, or rows, on the first page of a query; the cursor behind it is closed again.
+--- Returns the entries, or rows, on the first page of a query and closes the cursor.
 function M.found(soup, spec)
   local cursor
   if spec.queryType == "smart" then cursor = M.ok("runSmartQuery", spec) else cursor = M.ok("querySoup", soup, spec) end
@@ -69,10 +69,10 @@ function M.found(soup, spec)
   return cursor.currentPageOrderedEntries
 end
 
---- The rows of smart SQL, at most 100.
+--- Returns the rows of smart SQL, at most 100.
 function M.rows(smart_sql) return M.found(nil, smartstore.buildSmartQuerySpec(smart_sql, 100)) end
 
---- All names in a soup, sorted.
+--- Returns all names in a soup, sorted.
 function M.names(soup)
   return M.field(M.found(soup, smartstore.buildAllQuerySpec("Name", "ascending", 1000)), "Name")
 end

@@ -1,4 +1,4 @@
---- Wrong arguments to every public function, made from bridge-spec/functions: each is refused by name, nothing is left over.
+--- Tests wrong arguments for all public functions in bridge-spec/functions: each is refused by name, and nothing stays pending.
 ---
 --- `bridge_spec` is a global: {functions = the JSON texts of bridge-spec/functions}.
 local tureen = require "tureen"
@@ -21,7 +21,7 @@ local function find(module, name)
   return value
 end
 
---- An object of each class that a script can make itself.
+--- An object of each class that a script can create.
 local force = require "tureen.force"
 local optimistic = require "tureen.optimistic"
 local makers = {
@@ -47,7 +47,7 @@ local makers = {
   end,
 }
 
---- What stands in for each parameter when another one is wrong: by name, else by type.
+--- A good value for each parameter while another one is wrong: by name, otherwise by type.
 local good_by_name = {
   method = "read", cacheMode = "SERVER_ONLY", level = "info", fetchMode = "CACHE_ONLY", url = "/services/data",
   cursor = { cursorId = 1, currentPageIndex = 1, totalPages = 3, pageSize = 10 }, path = "Id",
@@ -66,7 +66,7 @@ local function good(module, parameter, is_first_of_store)
   return kinds.sample(parameter.type)
 end
 
---- Wrong values by what they are, each made anew: tables that JSON cannot hold are made to be sent.
+--- Creates wrong values, by their description: among them tables that cannot be converted to JSON.
 local cyclic = {}
 cyclic.list = { cyclic }
 local deep = {}
@@ -85,7 +85,7 @@ local values = {
   }) },
 }
 
---- Calls with these arguments inside a task, as functions that wait want it.
+--- Calls the function inside a task, because it may wait.
 ---@return boolean raised, any err
 local function call(fn, arguments)
   local ok, err, ended = true, nil, false
@@ -93,12 +93,12 @@ local function call(fn, arguments)
     ok, err = pcall(fn, table.unpack(arguments, 1, arguments.n))
     ended = true
   end)
-  -- What it started may ask for an org, which is not there: every call is answered all the same.
+  -- A started call may need an org, which does not exist; every call is answered nevertheless.
   tureen.run()
   return ended and not ok, err
 end
 
---- The misuse error names the function and the parameter.
+--- Expects a misuse error that names the function and the parameter.
 local function check_refusal(name, position, parameter, err, what)
   if what == "raising table" and tostring(err):find("looked into") then return end
   local message = type(err) == "table" and err.message or tostring(err)
@@ -106,10 +106,10 @@ local function check_refusal(name, position, parameter, err, what)
   if type(err) ~= "table" or err.domain ~= "bridge" or err.code ~= "invalidArguments" then
     error("no misuse error from " .. about, 0)
   end
-  -- What JSON cannot hold has its path; rules about words and about several parameters name the parameter alone.
+  -- Errors about values that JSON does not have contain the path; rules about words and several parameters name the parameter.
   local wanted = ("%s: argument %d '%s"):format(name, position, parameter)
   local short = ("%s: '%s"):format(name, parameter)
-  -- Where a store config may stand, nothing must not.
+  -- A parameter that may be a store config must not be nil.
   local config = ("%s: argument 1 must not be"):format(name)
   local function begins(with) return message:sub(1, #with) == with end
   local path = ("%s: args."):format(name)
@@ -118,7 +118,7 @@ local function check_refusal(name, position, parameter, err, what)
   end
 end
 
---- Every (function to call, its first arguments, module, name, parameters).
+--- Calls `visit` for each function with: a function to call, its first arguments, the module, the name, the parameters.
 local function each_function(visit)
   for _, module in pairs(modules) do
     for name, spec in pairs(module.functions or {}) do
@@ -138,7 +138,7 @@ local function each_function(visit)
   end
 end
 
---- The parameters that a position counts: `exec` has its callbacks in front.
+--- Returns the parameters in positional order; those of `exec` begin with its callbacks.
 local function parameters_of(module, spec)
   local list = {}
   for i, parameter in ipairs(spec.parameters or {}) do list[i] = parameter end
@@ -165,7 +165,7 @@ end
 
 local calls_made = 0
 
---- Good values of these would be waited for, or written to the terminal.
+--- Returns whether a call with good values would wait for long or write to the terminal.
 local function is_long_or_loud(module, parameter)
   return parameter.name == "ms" or parameter.name == "timeoutMs" or module.module == "logger"
 end
@@ -193,7 +193,7 @@ local function try_function(module, name, spec, make)
     end
     local is_needed = not parameter.optional and not kinds.accepts(parameter.type, nil)
     if is_needed and not kinds.is_other_form(name, spec, parameter, nil) then
-      -- Cut off before this one.
+      -- Omit this argument and the following ones.
       local fn, first = make()
       local arguments = arguments_with(module, spec, parameters, first)
       arguments.n = #first + position - 1
@@ -207,7 +207,7 @@ end
 
 function tests.test_wrong_arguments_to_every_function_are_refused_by_name()
   local mistakes = {}
-  -- What becomes of the good calls among them is no matter: the host of this suite answers with what it was sent.
+  -- The results of good calls do not matter: the suite's host answers with the arguments.
   tureen.onerror = function() end
   each_function(function(...)
     local ok, err = pcall(try_function, ...)
@@ -219,7 +219,7 @@ function tests.test_wrong_arguments_to_every_function_are_refused_by_name()
   assert(calls_made > 5000, "only " .. calls_made .. " calls were made")
 end
 
---- What no call of a script could do: memory stays, and nothing waits.
+--- Tests that wrong arguments leave no memory and no pending calls behind.
 function tests.test_wrong_arguments_leave_nothing_behind()
   local refusals = {
     function() tureen.smartstore.registerSoup("s", { cyclic }) end,
@@ -266,7 +266,7 @@ function tests.test_every_module_is_a_field_of_tureen()
   for _, module in pairs(modules) do
     for _, name in ipairs(module.require) do
       local field = name:match "^tureen%.(%a+)$"
-      -- tureen.exec is the raw call; the module of that name has the plug-ins' one.
+      -- tureen.exec is the raw call; the module of the same name has the plug-in version.
       if field and field ~= "exec" then
         assert(tureen[field] == require(name), "tureen." .. field)
         assert(modules.tureen.fields[field], "functions/tureen.json lacks " .. field)

@@ -1,9 +1,9 @@
---- Which Lua values a LuaCATS type stands for, as far as a call can tell; and a value for each.
+--- Checks Lua values against LuaCATS types, as far as a call checks them, and provides a sample value for each type.
 local tureen = require "tureen"
 
 local M = {}
 
---- The alternatives of a union, outside of all brackets.
+--- Returns the alternatives of a union outside of brackets.
 local function alternatives(text)
   local list, depth, start, quoted = {}, 0, 1, false
   for i = 1, #text do
@@ -24,7 +24,7 @@ local function alternatives(text)
   return list
 end
 
---- The words of `"a"|"b"`; nil when the type is another.
+--- Returns the words of `"a"|"b"`; nil for other types.
 function M.words(text)
   local words = {}
   for _, part in ipairs(alternatives(text)) do
@@ -39,7 +39,7 @@ local ALIASES = { ["tureen.logger.Level"] = '"error"|"warn"|"info"|"debug"' }
 local METHODS = '"create"|"read"|"update"|"delete"'
 ALIASES["tureen.force.Method"] = METHODS
 local CALLABLE = { ["tureen.Success"] = true, ["tureen.Failure"] = true }
--- Objects that are known by their class, whatever a table has in it.
+-- Objects that are recognized by their class, not by their members.
 local CLASSES = {
   ["tureen.Task"] = true, ["tureen.Observer"] = true, ["tureen.force.StoreCache"] = true, ["tureen.force.RemoteObject"] = true,
 }
@@ -51,14 +51,14 @@ local function is_array(value)
   return is_marked or is_table(value) and (rawget(value, 1) ~= nil or next(value) == nil)
 end
 
---- Whether a single alternative stands for a value.
+--- Returns whether a single alternative accepts a value.
 local function accepts_one(text, value)
   text = text:gsub("%?$", "")
   if text == "any" then return true end
   if text == "nil" then return value == nil end
   if text == "lightuserdata" then return value == tureen.null end
   if text == "integer" then return type(value) == "number" and math.tointeger(value) ~= nil end
-  -- A number of which less than 0 is as good as more.
+  -- Any number, including negative ones.
   if text == "tureen.parse.Signed" then return type(value) == "number" and value == value end
   if text == "number" then return type(value) == "number" and value >= 0 and value == value end
   if text == "string" or text == "boolean" then return type(value) == text end
@@ -74,14 +74,14 @@ local function accepts_one(text, value)
   end
   if CLASSES[text] then return is_table(value) and (getmetatable(value) or {}).__name == text end
   if text == "tureen.Cursor" then return is_table(value) and rawget(value, "cursorId") ~= nil end
-  -- An object: which members it needs, a call may tell or not.
+  -- An object: a call may or may not check its required members.
   return is_table(value)
 end
 
---- Whether a value is of a type. For tables that is a may-be: what is in them is looked at where they go.
+--- Returns whether a value may be of a type. The members of tables are not checked here, but by the function that uses them.
 function M.accepts(text, value)
   text = ALIASES[text] or text
-  -- Which words there are, whoever acts on them says.
+  -- The function that uses the word checks which words are allowed.
   if M.words(text) then return type(value) == "string" end
   for _, part in ipairs(alternatives(text)) do
     if accepts_one(part, value) then return true end
@@ -89,7 +89,7 @@ function M.accepts(text, value)
   return false
 end
 
---- A value of a type.
+--- Returns a sample value of a type.
 function M.sample(text)
   text = ALIASES[text] or text
   local words = M.words(text)
@@ -103,16 +103,16 @@ function M.sample(text)
   return {}
 end
 
---- Other forms of arguments than the one the spec describes: what may stand in the place of a parameter.
----@param spec table  the function's
+--- Returns whether a value is an accepted form of the parameter that the spec does not describe.
+---@param spec table  the function's spec
 ---@param parameter table
 function M.is_other_form(name, spec, parameter, value)
-  -- In front a store config may stand: a boolean, or a table that says which.
+  -- The first argument may be a store config: a boolean or a table.
   if spec.store and type(value) == "boolean" then return true end
-  -- What may be left out: then the callbacks stand there.
+  -- If an optional parameter is omitted, a callback takes its position.
   if parameter.optional and spec.answer and type(value) == "function" then return true end
   if name:find("yncUp$") and parameter.name == "target" and type(value) == "string" then return true end
-  -- The model's positions: endPoint, path, ...
+  -- The positional form of the native SDK: endPoint, path, ...
   if name == "sendRequest" and parameter.name == "options" then return type(value) ~= "table" end
   -- A falsy argument of a builder keeps its default.
   if name:find("^build") and (not value or value == 0 or value == "" or value == tureen.null) then return true end
@@ -121,7 +121,7 @@ end
 
 local INTERNAL = { document = { defer = true, emit = true, tell = true } }
 
---- What a module has for its own parts.
+--- Returns whether a module's function is internal.
 function M.is_internal(module, name) return (INTERNAL[module] or {})[name] ~= nil end
 
 return M

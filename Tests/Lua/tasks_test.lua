@@ -1,4 +1,4 @@
---- Tasks: awaited, combined, cancelled. The host is the one of callbacks_test.lua.
+--- Tests awaiting, combining and cancelling tasks. The host is that of callbacks_test.lua.
 local tureen = require "tureen"
 local harness = require "harness"
 local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
@@ -11,7 +11,7 @@ local function exists(soup)
   return function() return await(smartstore.soupExists, soup) end
 end
 
---- A task that waits until `open` is called.
+--- Returns a task that waits until `open` is called.
 local function gate()
   local open
   local task = async(function(...)
@@ -163,7 +163,7 @@ function tests.test_cancel_of_a_call_stops_the_sync()
 end
 
 function tests.test_cancel_before_the_call_began()
-  -- A store's calls run in order: the sync cannot have begun while the call before it is held up.
+  -- A store's calls run in order, so the sync cannot start while the previous call is held.
   local id = mobilesync.syncDown({}, "s", {}, "cancellable", nil, nil)
   tureen.cancel(id)
   tureen.run()
@@ -196,7 +196,7 @@ function tests.test_await_of_a_function_that_waits_itself()
   end))
 end
 
---- What `tureen.onerror` gets, from here to the end of the test.
+--- Returns a list of the errors that `tureen.onerror` gets until the end of the test.
 local function reported()
   local list = {}
   tureen.onerror = function(err, traceback)
@@ -250,7 +250,7 @@ function tests.test_run_with_a_function_gives_what_it_returns_or_raises()
   raises("run: argument 1 'main' must be a function, got array", tureen.run, tureen.array())
   local is_begun = false
   tureen.after(0, function()
-    raises("run: called from inside a callback, which poll itself is delivering", tureen.run, function() is_begun = true end)
+    raises("run: must not be called from a callback that poll is running", tureen.run, function() is_begun = true end)
   end)
   tureen.run()
   same(is_begun, false)
@@ -271,7 +271,7 @@ function tests.test_run_reports_those_who_wait_for_such_a_task()
   async(function() tureen.all { stuck, exists "s" } end)
   tureen.run()
   same(#reports, 3)
-  local rest = "; nothing is pending that could go on with it"
+  local rest = "; nothing is pending that could resume it"
   same(reports[2].message, "a task still waits in await for tasks that wait themselves" .. rest)
   same(reports[3].message, "a task still waits in all for tasks that wait themselves" .. rest)
 end
@@ -299,7 +299,7 @@ function tests.test_cancel_ends_a_wait_whose_function_has_waited_itself()
     local _, err = await(function() await(smartstore.soupExists, "s") end)
     same(err.code, "cancelled")
   end))
-  -- Answered behind the one above: then the function has returned.
+  -- Answered after the call above, when the function has returned.
   smartstore.soupExists("s", expect(function() task:cancel() end))
 end
 
@@ -309,7 +309,7 @@ function tests.test_misuse()
     raises("all: argument 1 'list[2]' must be a task, a function or {fn, ...}, got number",
       tureen.all, { function() end, 1 })
     raises("race: argument 1 'list' must be an array with at least one element, got table", tureen.race, {})
-    raises("timeout: argument 1 'ms' must be a number of milliseconds from 0 on, got string", tureen.timeout, "1", print)
+    raises("timeout: argument 1 'ms' must be a number of milliseconds, 0 or more, got string", tureen.timeout, "1", print)
     raises("timeout: argument 2 'fn' must be a function or a task, got nil", tureen.timeout, 1)
     raises("await: argument 1 'fn' must be a function or a task, got table", await, {})
   end))

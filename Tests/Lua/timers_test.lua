@@ -1,4 +1,4 @@
---- Timers, sleeping and waiting for events. The host is the one of callbacks_test.lua.
+--- Tests timers, sleeping and waiting for events. The host is that of callbacks_test.lua.
 local tureen = require "tureen"
 local harness = require "harness"
 local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
@@ -113,8 +113,8 @@ function tests.test_wait_event_gives_up()
 end
 
 function tests.test_misuse()
-  raises("after: argument 1 'ms' must be a number of milliseconds from 0 on, got -1", tureen.after, -1, print)
-  raises("after: argument 1 'ms' must be a number of milliseconds from 0 on, got NaN", tureen.after, 0 / 0, print)
+  raises("after: argument 1 'ms' must be a number of milliseconds, 0 or more, got -1", tureen.after, -1, print)
+  raises("after: argument 1 'ms' must be a number of milliseconds, 0 or more, got NaN", tureen.after, 0 / 0, print)
   raises("after: argument 2 'fn' must be a function, got nil", tureen.after, 1)
 end
 

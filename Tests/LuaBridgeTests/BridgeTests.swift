@@ -123,7 +123,7 @@ import Testing
     #expect(status.contains("main: an exit status must be from 0 to 255, got 300"))
     let inside = message(
       try run("smartstore.soupExists('s', function() tureen.main(function() end) end) local ok, err = tureen.run() error(err)"))
-    #expect(inside.contains("main: called from inside a callback"))
+    #expect(inside.contains("main: must not be called from a callback that poll is running"))
   }
 
   @Test func logger_lines_doNotFailTheRun() throws {
@@ -195,7 +195,7 @@ import Testing
 
   @Test func finalizer_afterTheBridgeClosed_getsAnError() throws {
     let script = try ScriptState(host: FakeHost())
-    // Made before the bridge is used, but finalizers run in reverse order of their marking; both orders must be safe.
+    // Created before the bridge is used, but finalizers run in reverse order of their marking; both orders must be safe.
     let outcome = script.run(
       text: Self.prelude + """
         leftover = setmetatable({}, { __gc = function()
@@ -215,7 +215,7 @@ import Testing
     let script = try ScriptState(bridge: bridge)
     let shown = message(script.run(text: Self.prelude + "error(tostring(tureen.fd()), 0)"))
     let descriptor = try #require(Int32(shown.prefix { $0.isNumber }))
-    // getAllStores runs last of all, so one readable descriptor is not enough: poll(2) until the answer is there.
+    // getAllStores runs after all other calls, so one readable descriptor is not enough: poll(2) until its answer has arrived.
     let outcome = script.run(
       text: Self.prelude + """
         check(tureen.poll(0) == 0)

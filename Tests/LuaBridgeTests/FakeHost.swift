@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import LuaBridge
 
-/// A host without a store or a server: store actions answer with what they were sent, syncs take the steps their
-/// target lists ("RUNNING:50", "DONE").
+/// A host without a store or a server. Store actions answer with their arguments; syncs run through the steps in their target
+/// ("RUNNING:50", "DONE").
 final class FakeHost: BridgeHost, @unchecked Sendable {
   private struct State {
     var held: [(update: @Sendable (CallUpdate) -> Void, call: ActionCall)] = []
@@ -14,14 +14,14 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   }
   private let lock = NSLock()
   private var state = State()
-  /// Signalled when an action about all stores has run; those run when all others have.
+  /// Signalled when an action that concerns all stores has run, which is after all other actions.
   let atRest = DispatchSemaphore(value: 0)
   /// Called for the soup "interrupt".
   var onInterrupt: @Sendable () -> Void = {}
 
   let plugins: Plugins
 
-  /// Of the service `echo` every action answers with its arguments; the service `note` keeps its `value`.
+  /// Creates the host with two services: each action of `echo` answers with its arguments; `note` records its `value`.
   init(isRestricted: Bool = false, warn: @escaping @Sendable (String) -> Void = { _ in }) {
     plugins = Plugins(isRestricted: isRestricted, warn: warn)
     plugins.add("echo", isSafe: true) { _, arguments in .object(arguments) }
@@ -36,7 +36,7 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   var overlaps: Int { lock.withLock { state.overlaps } }
   var shutdowns: Int { lock.withLock { state.shutdowns } }
   var log: [String] { lock.withLock { state.log } }
-  /// What scripts sent to the service `note` as `value`, in order.
+  /// The values that scripts sent to the service `note`, in order.
   var notes: [String] { lock.withLock { state.notes } }
   var heldUpdates: [@Sendable (CallUpdate) -> Void] { lock.withLock { state.held.map(\.update) } }
 
@@ -51,7 +51,7 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
     lock.withLock { if !state.running.insert(call.store).inserted { state.overlaps += 1 } }
     defer { lock.withLock { _ = state.running.remove(call.store) } }
-    defer { if action.isAboutAllStores { atRest.signal() } }
+    defer { if action.concernsAllStores { atRest.signal() } }
     let soup = call.value("soupName")?.stringValue ?? ""
     lock.withLock { state.log.append("\(call.store.name):\(action.rawValue):\(soup)") }
     switch soup {

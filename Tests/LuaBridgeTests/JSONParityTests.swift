@@ -4,8 +4,8 @@ import RecordScan
 import TestSupport
 import Testing
 
-/// The three that read JSON text: the scanner, which decides what is stored, the parser of values, and the decoder of scripts.
-/// What one takes the others take, and they read the same.
+/// Tests that the three readers of JSON accept the same texts and read the same values: the scanner, which decides what is
+/// stored, the parser of values, and the decoder for scripts.
 @Suite struct JSONParityTests {
   private static let seedTexts = [
     #"{"Id":"003A","Name":"Ann \"X\" \u00e9\n","n":[1,-2.5e3,0,true,false,null],"o":{"k":{"d":[{}]}},"":""}"#,
@@ -55,7 +55,8 @@ import Testing
     }
   }
 
-  /// What the script makes of each text: nothing, `-` for a value that has no JSON text (an infinity), or its text.
+  /// Returns the result of decoding each text in a script: empty if it is refused, `-` for a value without a JSON text (an
+  /// infinity), or the value's text.
   private static func decoded(_ texts: [[UInt8]]) throws -> [String] {
     let host = FakeHost()
     func quoted(_ bytes: [UInt8]) -> String {
@@ -92,7 +93,7 @@ import Testing
     #expect(taken > 500, "the texts are not all broken")
   }
 
-  /// What the scanner does to half a surrogate pair before it is stored is what the others read there.
+  /// The scanner replaces a lone surrogate before the text is stored, and the other readers read the same replacement.
   @Test func replaceLoneSurrogates_anyText_changesNoMeaningAndLeavesNone() {
     for text in Self.texts() where Self.scannerTakes(text) {
       var clean = text

@@ -1,8 +1,8 @@
 import LuaBridge
 import Testing
 
-/// Every function of the libraries that can be made to work long by what it is given, asked again and again: a limit ends each.
-/// A function that no limit reached would keep its test from ending.
+/// Calls each library function whose work can be made arbitrarily long in an endless loop, which a limit must end. The test of a
+/// function that no limit ends would not terminate.
 @Suite struct LibraryLimitTests {
   static let strings = [
     "string.rep('x', 1 << 60)", "string.rep('', 1 << 60)", "string.rep('', 1 << 60, '')", "string.rep('x', 1 << 40, 'y')",
@@ -70,7 +70,7 @@ import Testing
     "require('tureen').json.encode(LONG)", "require('tureen').network.bytes({ encodedBody = LONG })", "require(LONG)",
   ]
 
-  /// The values that the calls share are made first, within the limit.
+  /// Returns a script that creates the shared values within the limit and then repeats the expression forever.
   private static func endless(_ expression: String) -> String {
     """
     local LONG, BYTES, TEXTS, LARGE = ('a'):rep(1 << 16), {}, {}, {}
@@ -89,7 +89,7 @@ import Testing
 
   @Test(arguments: strings + tables + rest)
   func libraryFunction_calledWithoutEnd_isEndedByTheInstructionLimit(expression: String) throws {
-    // What asks for too much memory ends at once, by that limit.
+    // An expression that needs too much memory is ended by the memory limit.
     let reached = try limit(Self.endless(expression)) { $0.instructions = 1_000_000 }
     #expect(reached == .instructions || (reached == .memory && expression.contains("<<")), "\(String(describing: reached))")
   }

@@ -7,7 +7,7 @@ import Testing
     _ call: Int64, _ kind: Mailbox.Kind, _ text: String = "1", progress: Bool = false, frees: Int = 0
   ) -> Mailbox.Message {
     Mailbox.Message(
-      call: call, kind: kind, payload: Payload(Array(text.utf8)), isProgress: progress, freesPlaces: frees)
+      call: call, kind: kind, payload: Payload(Array(text.utf8)), isProgress: progress, freedSlots: frees)
   }
 
   private func isReadable(_ descriptor: Int32) -> Bool {
@@ -41,7 +41,7 @@ import Testing
     mailbox.post(message(1, .result))
     _ = mailbox.take()
     #expect(isReadable(mailbox.descriptor))
-    #expect(mailbox.answerWake() == 0)
+    #expect(mailbox.clearWake() == 0)
     #expect(!isReadable(mailbox.descriptor))
   }
 
@@ -73,13 +73,13 @@ import Testing
 
   @Test func book_full_isRefusedUntilAnAnswerIsTaken() throws {
     let mailbox = try Mailbox(capacity: 3)
-    #expect(mailbox.book(2))
-    #expect(!mailbox.book(2))
-    #expect(mailbox.book(1))
+    #expect(mailbox.reserve(2))
+    #expect(!mailbox.reserve(2))
+    #expect(mailbox.reserve(1))
     mailbox.post(message(1, .result, frees: 2))
-    #expect(!mailbox.book(1))
+    #expect(!mailbox.reserve(1))
     _ = mailbox.take()
-    #expect(mailbox.book(2))
+    #expect(mailbox.reserve(2))
   }
 
   @Test func close_dropsWhatComesLater() throws {
@@ -91,6 +91,6 @@ import Testing
     mailbox.close()
     #expect(mailbox.take() == nil)
     #expect(mailbox.descriptor == -1)
-    #expect(!mailbox.book(1))
+    #expect(!mailbox.reserve(1))
   }
 }

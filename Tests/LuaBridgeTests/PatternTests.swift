@@ -3,9 +3,9 @@ import LuaBridge
 import TestSupport
 import Testing
 
-/// The string functions of scripts with limits beside Lua's own.
+/// Compares the string functions for scripts with limits with Lua's own.
 @Suite struct PatternTests {
-  /// Writes what find, match, gmatch and gsub make of patterns put together from a fixed seed to the file `path`.
+  /// Writes the results of find, match, gmatch and gsub for pseudorandom patterns with a fixed seed to the file `path`.
   private static let script = #"""
     local seed = 7
     local function random(n) seed = (seed * 1103515245 + 12345) % 2147483648 return (seed >> 8) % n + 1 end

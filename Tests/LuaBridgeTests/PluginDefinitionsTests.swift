@@ -1,7 +1,7 @@
 import LuaBridge
 import Testing
 
-/// What `tureen spec` makes of a plug-in's spec.
+/// Tests the documentation that `tureen spec` generates from a plug-in's spec.
 @Suite struct PluginDefinitionsTests {
   private static let spec = """
     {"service": "com.acme.printer", "summary": "Prints pages.",

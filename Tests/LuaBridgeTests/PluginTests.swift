@@ -4,7 +4,7 @@ import LuaBridge
 import Synchronization
 import Testing
 
-/// Plug-ins in Swift, called by scripts through a bridge with a fake host.
+/// Tests plug-ins in Swift, which scripts call through a bridge with a fake host.
 @Suite struct PluginTests {
   private struct Echo: Plugin {
     var service = "com.acme.echo"
@@ -28,14 +28,14 @@ import Testing
 
     """
 
-  /// Runs something that blocks on a thread of its own: the tasks of plug-ins need the pool's threads.
+  /// Runs blocking code on a thread of its own, because the tasks of plug-ins need the pool's threads.
   private func onThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
     }
   }
 
-  /// Runs the body of a task.
+  /// Runs a function's body as a task.
   private func run(_ body: String, on host: FakeHost) async throws -> ScriptState.Outcome {
     try await onThread {
       let script = try ScriptState(host: host)

@@ -1,7 +1,7 @@
 import LuaBridge
 import Testing
 
-/// Scripts that try to go on after their limit, or to get at what they are not given.
+/// Tests scripts that try to continue after reaching a limit or to access functions that are not available to them.
 @Suite struct ScriptLimitTests {
   private func run(_ text: String, _ change: (inout ScriptLimits) -> Void) throws -> ScriptState.Outcome {
     var limits = ScriptLimits()
@@ -13,7 +13,7 @@ import Testing
     if case .limitReached(let kind, _) = outcome { kind } else { nil }
   }
 
-  /// Each runs for ever unless something ends it.
+  /// Scripts that never end by themselves.
   static let endless =
     [
       "while true do end",
@@ -58,7 +58,7 @@ import Testing
       "local t = {} for _ = 1, 60 do t = { t, t } end while true do pcall(require('tureen').json.encode, t) end",
     ] + endlessInC
 
-  /// The same in functions of the libraries, with metamethods and callbacks that are functions in C where they can be.
+  /// Scripts that never end inside library functions, with metamethods and callbacks in C where possible.
   static let endlessInC = [
     """
     local function lying(n)
@@ -136,7 +136,7 @@ import Testing
     #expect(try kind(run(text) { $0.memory = 2_000_000 }) == .memory)
   }
 
-  /// Each reaches the limit once, in a way that a script can catch, and then does what the test would see.
+  /// Each script reaches the limit once, in a way that it can catch, and would then have a visible effect.
   @Test(arguments: [
     "pcall(string.rep, 'x', 1 << 26)",
     "pcall(function() local t = {} for i = 1, 1 << 24 do t[i] = i end end)",
@@ -196,7 +196,7 @@ import Testing
     #expect(kind(outcome) == .instructions)
   }
 
-  /// What the library's functions do, those with a stand-in above all; stock Lua agrees with each.
+  /// Assertions about library functions, mainly the replaced ones. They hold in stock Lua, too.
   static let ordinaryUse = """
       do
         local u = { 1, 2, 3 }
@@ -272,7 +272,7 @@ import Testing
     #expect(outcome == .done)
   }
 
-  /// Each returns true when the way is closed.
+  /// Each script returns true if the access is refused.
   @Test(arguments: [
     "return io == nil and debug == nil and package == nil and dofile == nil and loadfile == nil and string.dump == nil",
     "for name in pairs(os) do assert(({ clock = 1, date = 1, difftime = 1, time = 1 })[name], name) end return true",

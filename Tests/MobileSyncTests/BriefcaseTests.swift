@@ -10,13 +10,14 @@ import Testing
 
 /// Rows B1–B5 of the acceptance list.
 @Suite struct BriefcaseTests {
-  /// A server with a briefcase of accounts `001n` and contacts `003n`, two ids a priming page.
+  /// A server with a briefcase of accounts `001n` and contacts `003n`, with two ids per priming
+  /// page.
   private final class BriefcaseServer: Sendable {
     struct Content {
       var accounts: [Int: Int64] = [:]
       var contacts: [Int: Int64] = [:]
       var idsPerPage = 1000
-      /// Named by the rules, gone when asked for.
+      /// Listed by the rules, but missing when retrieved.
       var gone: Set<String> = []
     }
 

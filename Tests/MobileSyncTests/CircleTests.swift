@@ -7,7 +7,8 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Pages that lead back to pages that came before: an error that names the address, never a run without an end.
+/// Pages that lead back to earlier ones end with an error that names the address, never in an
+/// endless run.
 @Suite struct CircleTests {
   private static let next = "/services/data/v66.0/query/c-"
 
@@ -39,7 +40,9 @@ import Testing
 
   private func expectCircle(_ end: SyncState, _ length: Int) {
     #expect(end.status == .failed && end.failure?.code == SyncError.Code.unexpectedAnswer.rawValue, "\(end.error)")
-    #expect(end.error.contains("circle") && (1...length).contains { end.error.contains("'\(Self.next)\($0)'") }, "\(end.error)")
+    #expect(
+      end.error.contains("the pages of the answer repeat") && (1...length).contains { end.error.contains("'\(Self.next)\($0)'") },
+      "\(end.error)")
   }
 
   @Test(arguments: [1, 2, 3, 7])
@@ -67,11 +70,11 @@ import Testing
       }
       let bench = try ScriptedStore(), manager = try bench.manager(server)
       try bench.store.registerSoup("contacts", indexSpecs: SyncBench.specs)
-      var target = FamilyBench.sides("LOOKUP")
+      var target = ParentChildrenBench.sides("LOOKUP")
       target["parentFieldlist"] = ["Name"]
       target["childrenFieldlist"] = ["LastName"]
       let end = try await manager.syncDown(target: target, soupName: "accounts")
-      #expect(end.status == .failed && end.error.contains("circle"), "\(isNested): \(end.error)")
+      #expect(end.status == .failed && end.error.contains("the pages of the answer repeat"), "\(isNested): \(end.error)")
       #expect(end.error.contains(isNested ? "query/n-1" : "query/c-1"))
       await bench.close()
     }
@@ -94,7 +97,7 @@ import Testing
     await bench.close()
   }
 
-  /// What a module means by `more` is its own affair: only the same page once again is an error.
+  /// The meaning of `more` is up to the module: only the same page twice is an error.
   @Test func syncDown_customTargetGivesAPageAgain_fails() async throws {
     for isStuck in [false, true] {
       let runner = Pages(isStuck: isStuck)
@@ -124,7 +127,7 @@ import Testing
     }
   }
 
-  /// Whatever the pages before the circle and however long it is.
+  /// For any number of pages before the cycle, and any length of it.
   @Test func follow_anyCircle_isNoticed() {
     for before in 0..<20 {
       for length in 1...20 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MobileSync
 
-/// What targets with a request for each record can do: the server compares once more before it updates.
+/// Targets with one request per record: the server compares again before it updates.
 @Suite struct ConditionalUploadTests {
   @Test(arguments: [UploadKind.plain, .batch])
   func syncUp_changedThereInTheLastMoment_isLeft(kind: UploadKind) async throws {
@@ -15,7 +15,7 @@ import Testing
     for n in 0..<2 { try bench.updateLocally("Account \(n)", ["Description": "mine"]) }
     let isFirst = Mutex(true)
     bench.org.setInterceptor { request in
-      // The look at the stamps is over, the first update is on its way.
+      // The stamps have been compared, and the first update is in flight.
       let isUpdate = kind == .plain ? request.method == "PATCH" : request.path.hasSuffix("/composite")
       if isUpdate,
         isFirst.withLock({ first in
@@ -37,7 +37,8 @@ import Testing
     await bench.close()
   }
 
-  /// A portal or a gateway answers everything with a page and status 200: then nothing was uploaded.
+  /// A portal or a gateway may answer everything with a page and status 200; then nothing was
+  /// uploaded.
   @Test(arguments: UploadKind.allCases)
   func syncUp_pageInsteadOfAnAnswer_keepsEveryChange(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, accounts: 3, realTime: true)

@@ -3,11 +3,12 @@ import Testing
 
 @testable import MobileSync
 
-/// Rows K2 and K3 of the acceptance list: what a configuration says of each kind of target is what its sync has.
+/// Rows K2 and K3 of the acceptance list: each kind of target gets its settings from the
+/// configuration.
 @Suite struct ConfiguredTargetTests {
   private static let plainFields: JSONObject = ["idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate"]
 
-  /// Name and type of a sync, its target in the file, and what is stored beside that.
+  /// Name and type of a sync, its target in the file, and what is stored in addition.
   private struct Case: Sendable {
     let name: String
     var type = "syncDown"

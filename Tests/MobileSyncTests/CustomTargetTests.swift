@@ -5,9 +5,9 @@ import Testing
 
 @testable import MobileSync
 
-/// Row D4 of the acceptance list: records that a part of the program around the engine fetches.
+/// Row D4 of the acceptance list: records that the hosting program fetches.
 @Suite struct CustomTargetTests {
-  /// Answers from a closure and remembers the calls.
+  /// Answers from a closure and records the calls.
   private final class Runner: CustomTargetRunner {
     let calls = Mutex<[String]>([])
     private let body: @Sendable (CustomTargetCall) async throws -> JSONValue
@@ -33,7 +33,7 @@ import Testing
     ["Id": .string("a\(100 + n)"), "Name": "r", "LastModifiedDate": .string(TimeStamp.text(1_700_000_000_000 + n * 1000))]
   }
 
-  /// Three pages of ten.
+  /// Returns three pages of ten.
   @Sendable private static func page(_ call: CustomTargetCall) -> JSONValue {
     if call.function == .remoteIds { return ["ids": ["a100", "a101"]] }
     let first = call.arguments["more"]?.integerValue ?? 0
@@ -69,8 +69,8 @@ import Testing
 
   @Test(
     arguments: [
-      (["records": 3], "custom target 'my.source': startFetch must give an array of records"),
-      (["records": [1, 2]], "custom target 'my.source': startFetch must give an array of records"),
+      (["records": 3], "custom target 'my.source': startFetch must return an array of records"),
+      (["records": [1, 2]], "custom target 'my.source': startFetch must return an array of records"),
       (["records": [["Name": "no id"]]], "record 1 of a page for soup accounts has no 'Id'"),
     ] as [(JSONValue, String)])
   func syncDown_wrongShape_fails(answer: JSONValue, message: String) async throws {
@@ -90,7 +90,7 @@ import Testing
   @Test func syncDown_noRunner_fails() async throws {
     let bench = try await bench(nil)
     let end = try await bench.manager.syncDown(target: Self.target, soupName: "accounts")
-    #expect(end.error == "custom target 'my.source': startFetch cannot be called: no script is there to run it")
+    #expect(end.error == "custom target 'my.source': startFetch cannot be called: there is no script to run it")
     await bench.close()
   }
 
@@ -121,7 +121,7 @@ import Testing
     await bench.close()
   }
 
-  /// A sync that waits for its custom target holds nobody else up.
+  /// A sync that waits for its custom target does not hold up others.
   @Test func syncDown_runnerSilent_otherSyncsGoOn() async throws {
     let runner = Runner { _ in
       try await Task.sleep(for: .seconds(3600))

@@ -6,9 +6,9 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Rows U20–U23 of the acceptance list: uploads that a part of the program around the engine sends.
+/// Rows U20–U23 of the acceptance list: uploads that the hosting program sends.
 @Suite struct CustomUploadTests {
-  /// Has some of the functions, answers from a closure and remembers the calls.
+  /// Has some of the functions, answers from a closure and records the calls.
   private final class Runner: CustomTargetRunner {
     let calls = Mutex<[String]>([])
     private let functions: [CustomTargetCall.Function]
@@ -33,7 +33,7 @@ import Testing
   private static let target: JSONObject = ["type": "custom", "luaImpl": "my.sink"]
   private static let senders: [CustomTargetCall.Function] = [.createOnServer, .updateOnServer, .deleteOnServer]
 
-  /// One updated, one deleted and one created record; `Description` is not sent.
+  /// Creates one updated, one deleted and one created record; `Description` is not sent.
   private func bench(_ runner: Runner) async throws -> SyncBench {
     var configuration = SyncConfiguration()
     configuration.customTargets = runner
@@ -75,7 +75,8 @@ import Testing
     await bench.close()
   }
 
-  /// Status 404 of a deletion means that it is done; everything else stays dirty, and the run ends DONE.
+  /// Status 404 of a deletion means success; every other record stays dirty, and the run ends as
+  /// DONE.
   @Test(arguments: [404, 400])
   func syncUp_softFailures_leaveTheRecordsDirty(status: Int64) async throws {
     let runner = Runner(Self.senders) { call in
@@ -125,7 +126,8 @@ import Testing
     await bench.close()
   }
 
-  /// Dates are all that this target tells. Its update says which one it gave the record: a later one is somebody else's.
+  /// This target reports only dates. Its update returns the record's new date, so a later one comes
+  /// from somebody else.
   @Test(arguments: ["LEAVE_IF_CHANGED", "MERGE"])
   func syncUp_updateTellsItsDate_isNoConflictWithItself(mergeMode: String) async throws {
     let dates = Mutex(["2000-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"])
@@ -139,7 +141,7 @@ import Testing
     _ = try await bench.down()
     for text in ["first", "second"] {
       try bench.updateLocally("Account 0", ["Description": .string(text)])
-      // A down in between leaves the edit.
+      // A sync down in between keeps the edit.
       if text == "second" { _ = try await bench.down(["mergeMode": "LEAVE_IF_CHANGED"]) }
       let end = try await up(bench, mergeMode)
       #expect(end.counts.succeeded == 1 && end.counts.conflicting == 0, "\(text)")
@@ -150,7 +152,8 @@ import Testing
     await bench.close()
   }
 
-  /// The module says that nothing has changed, and then that there is no such record: that is a deletion, and nothing it refused.
+  /// The module reports no change, and then that the record does not exist: that is a deletion, not
+  /// a refusal.
   @Test(arguments: ["LEAVE_IF_CHANGED", "MERGE"])
   func syncUp_updateAnswers404_isAConflict(mergeMode: String) async throws {
     let runner = Runner(Self.senders + [.isNewerThanServer]) { call in

@@ -6,9 +6,10 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Ghosts by the server's record of deletions.
+/// Ghosts found in the server's record of deletions.
 @Suite struct DeletionFeedTests {
-  /// A bench whose syncs use the record from the first entry on, on the computer's clock.
+  /// Creates a bench whose syncs use the record of deletions from the first entry on, with the real
+  /// clock.
   private func bench(_ accounts: Int, _ change: (inout SyncConfiguration) -> Void = { _ in }) async throws -> SyncBench {
     var configuration = SyncConfiguration()
     configuration.ghostFeedEntries = 0
@@ -73,7 +74,7 @@ import Testing
     await bench.close()
   }
 
-  /// Which answers are not enough; all ids are asked for then.
+  /// Answers that are not sufficient, so that all ids are requested.
   @Test(arguments: [
     (404, #"[{"message":"none","errorCode":"NOT_FOUND"}]"#),
     (400, #"[{"message":"too far back","errorCode":"INVALID_REPLICATION_DATE"}]"#),
@@ -94,7 +95,7 @@ import Testing
     await bench.close()
   }
 
-  /// Purged records are in the record only, the latest ones in the recycle bin only.
+  /// Purged records are only in the record of deletions, the latest ones only in the recycle bin.
   @Test func cleanResyncGhosts_recordLagsBehind_looksIntoTheRecycleBin() async throws {
     let bench = try await bench(3)
     _ = try await bench.down(name: "s")

@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// A server that forgets a query before its last page: the query is asked once more.
+/// A server that loses a query cursor before the last page: the query is repeated.
 @Suite struct ExpiredLocatorTests {
   private static let targets: [JSONObject] = [
     SyncBench.accounts,
@@ -15,7 +15,8 @@ import Testing
     ["type": "mru", "sobjectType": "Account", "fieldlist": ["Name", "Description"]],
   ]
 
-  /// - Parameter age: Seconds since the newest record; records of the last minute are asked for again in any case.
+  /// - Parameter age: Seconds since the newest record; records of the last minute are requested
+  ///   again in any case.
   private func bench(age: Int64) async throws -> SyncBench {
     let bench = try await SyncBench(accounts: 10, pageSize: 2)
     try await bench.viewAccounts()
@@ -38,13 +39,13 @@ import Testing
     #expect(progress == progress.sorted(), "\(progress)")
     #expect(bench.org.faults.active.first?.fired == 1)
     bench.org.faults.clear()
-    // Nothing is left open for the next run.
+    // Nothing is left for the next run.
     let again = try await bench.manager.reSync(.name("s"))
     #expect(again.status == .done)
     await bench.close()
   }
 
-  /// What is stored and old enough is not asked for again.
+  /// Stored records that are old enough are not requested again.
   @Test func syncDown_locatorExpires_goesOnFromWhatIsStored() async throws {
     let bench = try await bench(age: 7_200)
     try bench.org.faults.add(.expireLocator, when: .nth(4), path: "query/*")
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test func syncDown_familiesAndLocatorExpires_bringsBoth() async throws {
-    let families = try await FamilyBench(pageSize: 2)
+    let families = try await ParentChildrenBench(pageSize: 2)
     for n in 0..<6 { try families.addFamily("F\(n)", children: 3) }
     try families.bench.org.faults.add(.expireLocator, when: .nth(3), path: "query/*")
     try await families.down()
@@ -100,7 +101,7 @@ import Testing
     await families.close()
   }
 
-  /// What is looked for decides whether a create is sent again: a forgotten query is no reason for doubt.
+  /// The search decides whether a create is sent again: a lost cursor must not put it in doubt.
   @Test func syncUp_locatorExpiresWhileALostCreateIsLookedFor_findsIt() async throws {
     let bench = try await SyncBench(pageSize: 2, realTime: true)
     for n in 0..<5 { try bench.createLocally("L\(n)") }

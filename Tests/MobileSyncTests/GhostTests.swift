@@ -80,14 +80,14 @@ import Testing
       try bench.org.delete("Account", id: try #require(try bench.entry(named: name)?["Id"]?.stringValue))
     }
     try bench.updateLocally("Edited", ["Description": "mine"])
-    // Nothing of it is in the sync's scope.
+    // The sync's scope contains none of it.
     try bench.manager.createSyncDown(target: target("Name = 'other'"), soupName: "accounts", syncName: "s")
     #expect(try await bench.manager.cleanResyncGhosts(.name("s")) == 1)
     #expect(try bench.names() == ["Edited", "Stays"])
     await bench.close()
   }
 
-  /// What a sync down has brought is that one's to miss.
+  /// A record that a sync down brought belongs to that sync.
   @Test func cleanResyncGhosts_madeHereAndBroughtSince_isTheSyncDowns() async throws {
     let bench = try await SyncBench()
     try bench.createLocally("New")
@@ -101,7 +101,7 @@ import Testing
     await bench.close()
   }
 
-  /// Entries that a script put there belong to the script.
+  /// Entries that a script stored belong to the script.
   @Test func cleanResyncGhosts_storedByAScript_isNotAskedFor() async throws {
     let bench = try await SyncBench()
     try bench.save(["Id": "001000000000001AAA", "attributes": ["type": "Account"], "Name": "mine", "__local__": false])
@@ -113,12 +113,12 @@ import Testing
   }
 
   @Test func cleanResyncGhosts_familyMadeHereAndDeletedThere_isRemoved() async throws {
-    let family = try await FamilyBench()
+    let family = try await ParentChildrenBench()
     try family.createAccount("A", id: "local_1")
     try family.createContact("A.0", id: "local_2", of: "local_1")
     #expect(try await family.up().counts.succeeded == 1)
     try family.bench.org.delete("Account", id: try #require(try family.entries("accounts").first?["Id"]?.stringValue))
-    var target = FamilyBench.sides("MASTER_DETAIL")
+    var target = ParentChildrenBench.sides("MASTER_DETAIL")
     target["parentFieldlist"] = ["Id", "Name", "LastModifiedDate"]
     target["childrenFieldlist"] = ["Id", "LastName", "LastModifiedDate"]
     try family.bench.manager.createSyncDown(target: target, soupName: "accounts", syncName: "s")

@@ -9,11 +9,12 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// What the engine promises beyond the model.
+/// Guarantees of the engine beyond those of the Mobile SDK.
 @Suite struct GuaranteeTests {
   // MARK: No local edit is lost
 
-  /// Runs `edit` while the first request of this method is answered, before the answer is written back.
+  /// Runs `edit` while the first request of this method is answered, before the answer is written
+  /// back.
   private func during(_ method: String, _ bench: SyncBench, _ edit: @escaping @Sendable () -> Void) {
     let isFirst = Mutex(true)
     bench.org.setInterceptor { request in
@@ -145,7 +146,7 @@ import Testing
       #expect(entry["_soupEntryId"] == .integer(id))
     }
     #expect(try bench.serverNames() == ["A", "A"])
-    // One of the two goes away: now it can be decided.
+    // One of the two is deleted, so now it can be decided.
     let second = try bench.org.query("SELECT Id FROM Account")["records"]?.arrayValue?.last?["Id"]?.stringValue
     try bench.org.delete("Account", id: try #require(second))
     _ = try await bench.up()
@@ -168,7 +169,7 @@ import Testing
     await bench.close()
   }
 
-  /// As a build wrote it that did not keep what was sent: after an edit nobody can tell.
+  /// An older build did not store what it sent, so after an edit it is undecidable.
   @Test func syncUp_answerLostThenEditedUnderAnOlderBuild_staysInDoubt() async throws {
     let bench = try await SyncBench(realTime: true)
     let entryId = try bench.createLocally("A")
@@ -185,7 +186,7 @@ import Testing
     await bench.close()
   }
 
-  /// The journal as a process leaves it that died between sending and writing back.
+  /// The outbox of a process that died between sending and writing back.
   @Test func syncUp_processDiedAfterSending_adoptsTheRecord() async throws {
     let bench = try await SyncBench(realTime: true)
     let entryId = try bench.createLocally("A")
@@ -217,7 +218,7 @@ import Testing
     await bench.close()
   }
 
-  /// Two records that were committed after the first query, with a stamp from before.
+  /// Two records that were committed after the first query, with earlier stamps.
   @Test func reSync_committedLate_findsIt() async throws {
     let store = try ScriptedStore()
     let stamps = ["2024-01-01T10:00:00.000+0000", "2024-01-01T10:00:30.000+0000"]
@@ -232,7 +233,7 @@ import Testing
     try manager.reSync(.name("s"), onUpdate: recorder.listener)
     let again = await recorder.ended()
     #expect(recorder.lines == ["RUNNING 0/-1", "RUNNING 0/1", "DONE 100/1"] && again.counts.fetched == 1)
-    // A minute before the server's time of the first query, less the time the answer took.
+    // A minute before the server's time of the first query, minus the time that the answer took.
     let asked = try #require(server.requests[1].query.removingPercentEncoding?.firstMatch(of: /LastModifiedDate > (\S+)/)?.1)
     let since = try #require(TimeStamp.milliseconds(String(asked)))
     #expect(since <= (try #require(TimeStamp.milliseconds("2024-01-01T09:59:31.000+0000"))))
@@ -241,7 +242,7 @@ import Testing
     await store.close()
   }
 
-  /// The worked example of the model: its requests, its callbacks and its stamps.
+  /// The worked example of the Mobile SDK: its requests, its callbacks and its stamps.
   @Test func reSync_workedExample_isAsInTheModel() async throws {
     let store = try ScriptedStore()
     let server = try ScriptedServer(
@@ -267,7 +268,7 @@ import Testing
     await store.close()
   }
 
-  /// A record that was looked at again and has not changed stays as it is, an edit in it too.
+  /// A known record that is read again without changes keeps its entry, including a local edit.
   @Test func reSync_knownRecordEditedHere_keepsTheEdit() async throws {
     let bench = try await SyncBench(realTime: true)
     try bench.org.create("Account", fields: ["Name": "A"])

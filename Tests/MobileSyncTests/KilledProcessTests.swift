@@ -4,7 +4,8 @@ import Testing
 
 @testable import MobileSync
 
-/// What is left when a process is killed: the last commit, a RUNNING row, and the lease of a process that is gone.
+/// What a killed process leaves: the last commit, a RUNNING row, and a lease without a living
+/// owner.
 @Suite struct KilledProcessTests {
   @Test func syncDown_killedInTheMiddle_fetchesAtMostOnePageAgain() async throws {
     let bench = try await SyncBench(accounts: 10, pageSize: 2)

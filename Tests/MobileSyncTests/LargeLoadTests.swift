@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import RestClient
 import SmartStore
 import Synchronization
 import TestSupport
@@ -7,8 +8,8 @@ import Testing
 
 @testable import MobileSync
 
-/// A first load so large that its indexes are put off, from a server that takes its time.
-@Suite struct LargeLoadTests {
+/// A bulk load with deferred indexes, from a server that answers only when the indexes are built.
+@Suite(.timeLimit(.minutes(30))) struct LargeLoadTests {
   private static let total = 20_000, pages = [8_000, 8_000, 4_000]
 
   private static func page(_ number: Int) -> ScriptedAnswer {
@@ -28,17 +29,24 @@ import Testing
 
   @Test func syncDown_slowServer_buildsIndexesWhileItWaits() async throws {
     let bench = try ScriptedStore(), store = bench.store
-    let all = Self.indexes(of: store), seen = Mutex<[Int]>([])
+    let all = Self.indexes(of: store), seen = Mutex<[Int]>([]), isOver = Mutex(false)
     let server = try ScriptedServer { request in
       let number = Int(request.target.suffix(1)) ?? 0
       guard request.target.contains("/query/01g-") else { return Self.page(0) }
-      // With so many pages to come, this one included, so many indexes may be missing.
+      // The number of indexes that may be missing equals the number of pages left, including this
+      // one.
       let wanted = all - (Self.pages.count - number) + 1
-      for _ in 0..<100_000 where Self.indexes(of: store) != wanted { sched_yield() }
+      // The pause leaves the processor to the load.
+      while Self.indexes(of: store) != wanted, !isOver.withLock({ $0 }) { usleep(2000) }
       seen.withLock { $0.append(Self.indexes(of: store)) }
       return Self.page(number)
     }
-    let end = try await bench.manager(server).syncDown(
+    // If the load fails, the server must not wait on.
+    defer { isOver.withLock { $0 = true } }
+    var transport = TransportConfiguration()
+    // Longer than the test may take.
+    transport.idleTimeoutMs = 3_600_000
+    let end = try await bench.manager(server, transport: transport).syncDown(
       target: ["type": "soql", "query": "SELECT Id, Name, LastModifiedDate FROM Account"], options: [:], soupName: "accounts")
     #expect(end.status == .done && end.counts.stored == Self.total)
     #expect(seen.withLock { $0 } == [all - 1, all])

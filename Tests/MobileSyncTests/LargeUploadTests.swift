@@ -8,7 +8,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Many dirty records: few requests, and one transaction for all answers of each.
+/// Many dirty records: few requests, and one transaction for the answers of each.
 @Suite struct LargeUploadTests {
   private func fill(_ bench: ScriptedStore, _ count: Int) throws {
     let entries = (0..<count).map { n -> JSONValue in
@@ -38,7 +38,7 @@ import Testing
     let manager = try bench.manager(server)
     let end = try await manager.syncUp(target: nil, options: SyncBench.upload, soupName: "accounts")
     #expect(end.status == .done && end.counts.succeeded == 10_000 && end.counts.requests == 50)
-    // Each request finds everything before it written, and nothing of its own batch.
+    // At each request, all earlier batches are written back, and nothing of its own.
     #expect(dirty.withLock { $0 } == (0..<50).map { 10_000 - 200 * $0 })
     #expect(try store.readBlocking { try $0.dirtyEntryIds(in: "accounts") }.isEmpty)
     await bench.close()
@@ -62,14 +62,14 @@ import Testing
     await bench.close()
   }
 
-  /// An edit of that moment goes with it: what is sent is what stands there when the rows are taken.
+  /// An edit of that moment is sent as well: the state at the time of the claim counts.
   @Test func syncUp_batchUnderWay_nextOneIsReadMeanwhile() async throws {
     let bench = try ScriptedStore(), store = bench.store
     try fill(bench, 600)
     let batchRead = DispatchSemaphore(value: 0), reads = Mutex(0), isOverlapped = Mutex(false)
     let server = try ScriptedServer { request in
       guard request.text.contains("\"A0\"") else { return Self.accepted(request) }
-      // Answered only when the second batch has been read, and one of its records edited after that.
+      // Answered only after the second batch was read and one of its records was edited.
       let isRead = (0..<2).allSatisfy { _ in batchRead.wait(timeout: .now() + 900) == .success }
       isOverlapped.withLock { $0 = isRead && reads.withLock { $0 } == 2 }
       if var entry = try? bench.entries().first(where: { $0["Id"] == "001399" }) {

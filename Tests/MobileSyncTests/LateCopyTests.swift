@@ -5,9 +5,9 @@ import Testing
 
 @testable import MobileSync
 
-/// Copies that a script read before an upload ended, and saves after it.
+/// Stale copies that a script read before an upload ended and saves after it.
 @Suite struct LateCopyTests {
-  /// Saves as scripts do: by the entry id, or by the record's id as caches do.
+  /// How scripts save: by the entry id, or by the record's id as caches do.
   private static let paths = [SoupField.entryId, "Id"]
 
   private func save(_ entry: JSONObject, _ path: String, _ bench: SyncBench) throws -> JSONObject {
@@ -16,7 +16,7 @@ import Testing
     return try #require(try JSONValue(parsing: saved).arrayValue?.first?.objectValue)
   }
 
-  /// A new entry, a copy of it, and then its upload.
+  /// Creates a new entry, takes a copy, and uploads the entry.
   private func uploaded(_ kind: UploadKind) async throws -> (SyncBench, copy: JSONObject, id: String) {
     let bench = try await SyncBench(kind: kind)
     try bench.createLocally("A", ["Description": "base"])
@@ -65,7 +65,7 @@ import Testing
     await bench.close()
   }
 
-  /// What somebody else wrote, and a sync down brought, was never in the copy.
+  /// The copy lacks somebody else's change that a sync down brought.
   @Test(arguments: [SyncBench.uploadLeave, SyncBench.merge])
   func syncUp_changeBroughtSinceTheCopy_isNotOverwritten(options: JSONObject) async throws {
     let (bench, read, id) = try await uploaded(.collection)

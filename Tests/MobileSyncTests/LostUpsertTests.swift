@@ -4,10 +4,10 @@ import Testing
 
 @testable import MobileSync
 
-/// Creates that find what they made by an external id: when the answer is lost they are sent again, and what a sync down brought
-/// meanwhile is the same record.
+/// Upserts by an external id: if the answer is lost they are sent again, and the record that a sync
+/// down brought meanwhile is the same one.
 @Suite struct LostUpsertTests {
-  /// An entry whose record is on the server, and nobody here knows.
+  /// Creates an entry whose record is on the server, unknown to this side.
   private func bench(_ kind: UploadKind) async throws -> SyncBench {
     let bench = try await SyncBench(kind: kind)
     try bench.createLocally("A", ["External_Id__c": "x-1", "Description": "mine"])
@@ -23,7 +23,7 @@ import Testing
     try await bench.up(target: ["externalIdFieldName": "External_Id__c"])
   }
 
-  /// Everything runs again, and no id is held twice.
+  /// Runs everything again and checks that no id occurs twice.
   private func checkEqual(_ bench: SyncBench) async throws {
     let entries = try bench.entries()
     #expect(Set(entries.map { $0["Id"]?.stringValue ?? "" }).count == entries.count)
@@ -48,7 +48,7 @@ import Testing
     try await checkEqual(bench)
   }
 
-  /// The entry that came down was edited: that edit is the newer one, and stays.
+  /// The entry that came down was edited: that edit is newer and stays.
   @Test(arguments: UploadKind.allCases)
   func syncUp_upsertedRecordCameDownAndWasEdited_keepsTheEdit(kind: UploadKind) async throws {
     let bench = try await bench(kind)

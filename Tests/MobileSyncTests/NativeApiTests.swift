@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// The calls by the native SDK's names, as a tool written in Swift uses them.
+/// The calls under the native SDK's names, as a tool written in Swift uses them.
 @Suite struct NativeApiTests {
   @Test func everyCall_byName_works() async throws {
     let bench = try await SyncBench(accounts: 2)
@@ -38,7 +38,7 @@ import Testing
     #expect(try await manager.cleanGhosts(named: "down") == 1)
     #expect(try await manager.cleanGhosts(id: first.id) == 0)
     await bench.close()
-    // Ends with the manager.
+    // The stream ends with the manager.
     while await updates.next() != nil {}
   }
 

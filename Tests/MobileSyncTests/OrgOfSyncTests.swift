@@ -8,7 +8,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Syncs of a store that orgs have in common, and the limit that all syncs of an org keep to.
+/// Syncs of a store that several orgs share, and the limit for all syncs of an org.
 @Suite struct OrgOfSyncTests {
   private static let target: JSONObject = [
     "type": "soql", "query": "SELECT Id, Name, LastModifiedDate FROM Account",
@@ -26,7 +26,7 @@ import Testing
     return configuration
   }
 
-  /// A row as the release before wrote it: without an org.
+  /// A row of the previous release: without an org.
   private static let earlierRow = """
     {"type":"syncDown","name":"old","target":{"type":"soql","query":"SELECT Id, Name, LastModifiedDate FROM Account"},\
     "options":{"mergeMode":"OVERWRITE"},"soupName":"accounts","status":"DONE","progress":100,"totalSize":1,\

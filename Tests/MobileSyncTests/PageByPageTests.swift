@@ -7,11 +7,11 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Queries that are read a few pages at a time, as somebody scrolls.
+/// Queries that are read a few pages at a time, as a user scrolls.
 @Suite struct PageByPageTests {
   private static let onePage: JSONObject = ["maxPages": 1]
 
-  /// - Parameter sameSecond: All records have one modification date, as after a bulk load.
+  /// - Parameter sameSecond: Gives all records one modification date, as after a bulk load.
   private func bench(sameSecond: Bool = false) async throws -> SyncBench {
     let bench = try await SyncBench(accounts: sameSecond ? 0 : 7, pageSize: 2)
     if sameSecond { for n in 0..<7 { try bench.org.create("Account", fields: ["Name": .string("Account \(n)")]) } }
@@ -39,7 +39,7 @@ import Testing
     }
     #expect(state.status == .done && counts == [2, 4, 6, 7] && queries(bench) == 4, "\(counts)")
     #expect(try bench.names() == bench.serverNames())
-    // Nothing is left: nothing is asked.
+    // Nothing is left, so nothing is requested.
     let end = try await bench.manager.more(.name("s"))
     #expect(end.status == .done && !end.hasMore && queries(bench) == 4)
     await bench.close()
@@ -141,7 +141,7 @@ extension SyncManager {
   fileprivate static func moreOf(_ manager: SyncManager) throws { try manager.more(.name("up")) { _ in } }
 }
 
-/// How many entries a soup had, each time somebody looked.
+/// Counts the entries of a soup at certain moments.
 private final class EntryCounts: @unchecked Sendable {
   private let lock = NSLock()
   private var counts: [Int] = []

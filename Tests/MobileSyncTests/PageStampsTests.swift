@@ -4,7 +4,8 @@ import Testing
 
 @testable import MobileSync
 
-/// The newest date on a page is found by its bytes; whatever stands there, it is what reading every date gives.
+/// The newest date on a page is found by comparing bytes; the result equals that of parsing every
+/// date.
 @Suite struct PageStampsTests {
   private static func page(_ stamps: [String]) throws -> ScannedPage {
     let temporary = try TemporaryStore(soup: "s", [IndexSpec(path: "Id", type: .string)])
@@ -20,7 +21,7 @@ import Testing
   @Test(arguments: [
     [], [early], [early, late], [late, early], ["null", early], [#""""#, "7", early],
     [#""2030-01-01T00:00:00Z""#, late], [late, #""2030-01-01T00:00:00+01:00""#, early],
-    // No dates, but of their form: greater than any, and less.
+    // Not dates, but of the same form: greater than any date, or less.
     [late, #""9999-99-99T99:99:99.999+0000""#, early], [#""zzzz-zz-zzTzz:zz:zz.zzz+0000""#, early],
     [early, #""0000-00-00T00:00:00.000+0000""#], [#""9999-99-99T99:99:99.999+0000""#],
     [#""2026-11-22T08:00:00.001\u002b0000""#, early],

@@ -11,8 +11,8 @@ import Testing
 
 /// Rows P2–P9 of the acceptance list.
 @Suite struct ParentChildrenDownTests {
-  /// A server with accounts and their contacts that understands the target's own queries.
-  private final class FamilyServer: Sendable {
+  /// A server with accounts and contacts that understands the target's own queries.
+  private final class ParentChildrenServer: Sendable {
     struct Child: Sendable {
       var name: String
       var stamp: Int64
@@ -42,7 +42,7 @@ import Testing
 
     func change(_ body: (inout [String: Parent]) -> Void) { parents.withLock { body(&$0) } }
 
-    /// Pages are asked for by `/query/<position>?q`, with the query itself carried along.
+    /// Pages have the address `/query/<position>?q`, which includes the query itself.
     func answer(_ request: RecordedRequest) -> ScriptedAnswer {
       let soql = decoded(request.query)
       let first = Int(request.path.split(separator: "/").last ?? "") ?? 0
@@ -107,13 +107,13 @@ import Testing
   ]
 
   private final class Bench: Sendable {
-    let org: FamilyServer
+    let org: ParentChildrenServer
     let server: ScriptedServer
     let stores: ScriptedStore
     let manager: SyncManager
 
     init(_ families: [Int], pageSize: Int = 2000) throws {
-      let org = FamilyServer(families, pageSize: pageSize)
+      let org = ParentChildrenServer(families, pageSize: pageSize)
       self.org = org
       server = try ScriptedServer { org.answer($0) }
       stores = try ScriptedStore()
@@ -166,7 +166,7 @@ import Testing
     try bench.manager.syncDown(target: Self.target(), soupName: "accounts", onUpdate: recorder.listener)
     let end = await recorder.ended()
     #expect(recorder.lines == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"], "parents alone are counted")
-    #expect(end.counts.requests == 1 && end.maxTimeStamp == FamilyServer.start + 2500, "the newest is a child")
+    #expect(end.counts.requests == 1 && end.maxTimeStamp == ParentChildrenServer.start + 2500, "the newest is a child")
     #expect(try bench.children == #"[["Contact 0.0"],["Contact 0.1"],["Contact 2.0"]]"#)
     let rows = try bench.rows(
       "select {contacts:Id}, {contacts:AccountId}, {contacts:__sync_id__}, {contacts:__local__} from {contacts}"
@@ -184,7 +184,7 @@ import Testing
     let recorder = UpdateRecorder { if $0.progress == 50 { manager.stop() } }
     try manager.syncDown(target: Self.target(), soupName: "accounts", syncName: "f", onUpdate: recorder.listener)
     let stopped = await recorder.ended()
-    #expect(stopped.status == .stopped && stopped.maxTimeStamp == FamilyServer.start + 1000, "children do not jump ahead")
+    #expect(stopped.status == .stopped && stopped.maxTimeStamp == ParentChildrenServer.start + 1000, "children do not jump ahead")
     await manager.waitUntilIdle()
     try manager.restart(restartStopped: false) { _ in }
     #expect(try await manager.reSync(.name("f")).status == .done)
@@ -195,7 +195,7 @@ import Testing
 
   // MARK: Local changes
 
-  /// A family is dirty when its parent or any of its children is.
+  /// A family is dirty if its parent or any of its children is.
   @Test func syncDown_leaveIfChanged_leavesWholeFamiliesAlone() async throws {
     let bench = try Bench([1, 1, 1, 0])
     _ = try await bench.down()
@@ -223,13 +223,13 @@ import Testing
     let bench = try Bench([1, 1, 1])
     let first = try await bench.down(name: "f")
     bench.org.change { parents in
-      parents["0011"]?.stamp = FamilyServer.start + 60_000
-      parents["0011"]?.children["00310"] = FamilyServer.Child(name: "new", stamp: FamilyServer.start + 61_000)
-      parents["0012"]?.children["00320"] = FamilyServer.Child(name: "unseen", stamp: FamilyServer.start + 62_000)
+      parents["0011"]?.stamp = ParentChildrenServer.start + 60_000
+      parents["0011"]?.children["00310"] = ParentChildrenServer.Child(name: "new", stamp: ParentChildrenServer.start + 61_000)
+      parents["0012"]?.children["00320"] = ParentChildrenServer.Child(name: "unseen", stamp: ParentChildrenServer.start + 62_000)
     }
     let end = try await bench.manager.reSync(.name("f"))
     #expect(end.totalSize == 1 && end.counts.fetched == 1 && end.counts.requests == 1)
-    #expect(end.maxTimeStamp == FamilyServer.start + 61_000 && end.maxTimeStamp > first.maxTimeStamp)
+    #expect(end.maxTimeStamp == ParentChildrenServer.start + 61_000 && end.maxTimeStamp > first.maxTimeStamp)
     #expect(
       try bench.children == #"[["Contact 0.0"],["Contact 2.0"],["new"]]"#, "a child that changed alone is not seen")
     let quiet = try await bench.manager.reSync(.name("f"))

@@ -7,7 +7,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Row P1 of the acceptance list, and answers that no pretend org gives.
+/// Row P1 of the acceptance list, and answers that the sandbox org never gives.
 @Suite struct ParentChildrenQueryTests {
   private static let childSpecs = [
     IndexSpec(path: "Id", type: .string), IndexSpec(path: "AccountId", type: .string),
@@ -80,7 +80,7 @@ import Testing
 
   // MARK: Long lists of children
 
-  /// Children that do not fit on a page come from an address of their own.
+  /// Children that do not fit on a page have an address of their own.
   @Test func syncDown_childrenOnSeveralPages_areAllFetched() async throws {
     func child(_ id: String) -> String { #"{"Id":"\#(id)","LastName":"\#(id)","AccountId":"other"}"# }
     let parent =

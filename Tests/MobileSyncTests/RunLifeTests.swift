@@ -8,11 +8,11 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Runs that are cancelled, abandoned by their process, or started while everything ends.
+/// Runs that are cancelled, abandoned by their process, or started during shutdown.
 @Suite struct RunLifeTests {
-  // MARK: A process that died beside this one
+  // MARK: Another process that died
 
-  /// Leaves a sync as a process does that is killed while it runs.
+  /// Leaves a sync in the state of a process that was killed while it ran.
   private func abandon(_ name: String, _ bench: SyncBench) throws -> Int64 {
     let made = try bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: name)
     let parts = bench.manager.leases.owner.split(separator: "/")
@@ -36,7 +36,7 @@ import Testing
     let found = try bench.manager.getSyncStatus(.id(id))
     #expect(found?.status == .stopped && (found?.endTime ?? 0) > 0)
     #expect(await updates.next()?.status == .stopped)
-    // It stands in the store, for whoever reads it there.
+    // The store has the new state for other readers.
     let stored = try bench.store.readBlocking { try SyncsSoup.find(.id(id), in: $0) }
     #expect(stored?.status == .stopped)
     #expect(try bench.store.query(column).elementsEqual(#"[["STOPPED"]]"#.utf8))
@@ -70,7 +70,7 @@ import Testing
 
   // MARK: Cancelling
 
-  /// Waits inside a fetch until it is let go.
+  /// Blocks a fetch until it is released.
   private func holding(_ bench: SyncBench, _ method: String) -> AsyncStream<Bool> {
     let (reached, signal) = AsyncStream.makeStream(of: Bool.self)
     bench.org.setInterceptor { request in
@@ -108,7 +108,7 @@ import Testing
     await bench.close()
   }
 
-  /// A sync up that waits for its turn is given up at once, and nothing of it is sent.
+  /// A sync up that waits in the queue is cancelled at once, and sends nothing.
   @Test func syncUp_awaitingTaskIsCancelledInTheQueue_sendsNothing() async throws {
     let bench = try await SyncBench(accounts: 2)
     try bench.createLocally("L")
@@ -167,7 +167,8 @@ import Testing
     await bench.close()
   }
 
-  /// What is started while everything ends either does not start, or has ended when `shutdown` returns.
+  /// A run that is started during shutdown either does not start, or has ended when `shutdown`
+  /// returns.
   @Test func reSync_whileShuttingDown_neverRunsOn() async throws {
     for round in 0..<40 {
       let bench = try await SyncBench(accounts: 2)
@@ -188,7 +189,7 @@ import Testing
     }
   }
 
-  /// Deterministically: the run is saved as RUNNING when everything begins to end.
+  /// A deterministic version: the run is saved as RUNNING when the shutdown starts.
   @Test func shutdown_whileASyncIsBeingStarted_waitsForItsEnd() async throws {
     let bench = try await SyncBench(accounts: 2)
     let manager = bench.manager, states = Mutex<[SyncStatus]>([])
@@ -197,7 +198,7 @@ import Testing
     async let started = SyncManager.onStartQueue {
       try manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s") { state in
         states.withLock { $0.append(state.status) }
-        // The first update comes before the run's task is there.
+        // The first update comes before the run's task exists.
         guard state.status == .running, states.withLock({ $0.count }) == 1 else { return }
         signal.yield(true)
         gate.wait()

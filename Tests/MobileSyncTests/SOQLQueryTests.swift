@@ -100,6 +100,8 @@ import Testing
     ("SELECT Name, (SELECT LastName FROM Contacts) FROM Account", "LastName", false),
     ("SELECT Id FROM Account WHERE Name = 'x'", "Name", false),
     ("SELECT Owner.Name FROM Account", "Name", false),
+    ("SELECT a.Id, a.Owner.Name FROM Account a", "Id", true), ("SELECT a.Id FROM Account AS a, a.Owner o", "ID", true),
+    ("SELECT Account.Id FROM Account", "Id", true), ("SELECT o.Id FROM Account a, a.Owner o", "Id", false),
     ("SELECT FIELDS(STANDARD) FROM Account", "LastModifiedDate", true),
     ("SELECT COUNT(Id) FROM Account", "Id", false),
   ])

@@ -19,16 +19,18 @@ final class ScriptedStore: Sendable {
   }
 
   func manager(
-    _ server: ScriptedServer, configuration: SyncConfiguration = SyncConfiguration()
+    _ server: ScriptedServer, configuration: SyncConfiguration = SyncConfiguration(),
+    transport: TransportConfiguration = TransportConfiguration()
   ) throws -> SyncManager {
     let session = Session(accessToken: "t", instanceURL: server.url, loginURL: server.url)
-    let client = SalesforceClient(session: session, policy: .never, observer: SyncTrafficObserver())
+    let client = SalesforceClient(
+      session: session, transport: HTTPTransport(transport), policy: .never, observer: SyncTrafficObserver())
     let manager = try SyncManager(store: store, client: client, configuration: configuration)
     clients.withLock { $0.append((manager, client)) }
     return manager
   }
 
-  /// All entries of the soup `accounts`.
+  /// Returns all entries of the soup `accounts`.
   func entries() throws -> [JSONObject] {
     let text = try store.query(.smart("select {accounts:_soup} from {accounts}", pageSize: 10_000))
     return try JSONValue(parsing: text).arrayValue?.compactMap { $0.arrayValue?.first?.objectValue } ?? []
@@ -44,7 +46,7 @@ final class ScriptedStore: Sendable {
 }
 
 extension ScriptedAnswer {
-  /// One page of a query.
+  /// Returns one page of a query.
   static func page(_ records: [(id: String, stamp: String)], date: String) -> ScriptedAnswer {
     let rows = records.map { record -> JSONValue in
       [

@@ -9,7 +9,7 @@ import TestSupport
 @testable import MobileSync
 @testable import Salesforce
 
-/// A pretend org, a store and a manager between them.
+/// A sandbox org, a store, and a manager between them.
 final class SyncBench: Sendable {
   static let specs = [
     IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .string),
@@ -21,7 +21,7 @@ final class SyncBench: Sendable {
   static let upload: JSONObject = ["fieldlist": ["Name", "Description"], "mergeMode": "OVERWRITE"]
   static let uploadLeave: JSONObject = ["fieldlist": ["Name", "Description"], "mergeMode": "LEAVE_IF_CHANGED"]
 
-  /// Creates that never arrived are sent again at once.
+  /// A configuration in which creates that never arrived are sent again at once.
   static let configuration = {
     var configuration = SyncConfiguration()
     configuration.lostCreateWaitMs = 0
@@ -37,11 +37,12 @@ final class SyncBench: Sendable {
   private let folder: TemporaryFolder
 
   /// - Parameters:
-  ///   - kind: What `up` sends with.
-  ///   - realTime: The org's clock is the real one; else it stands still until it is moved.
+  ///   - kind: The target of `up`.
+  ///   - realTime: Whether the org uses the real clock instead of a manual one.
+  ///   - counts: Counts the calls of the store's engine.
   init(
     kind: UploadKind = .collection, accounts: Int = 0, pageSize: Int = 2000, realTime: Bool = false,
-    configuration: SyncConfiguration = SyncBench.configuration
+    configuration: SyncConfiguration = SyncBench.configuration, counts: CallCounts? = nil
   ) async throws {
     self.kind = kind
     var sandbox = SandboxConfiguration()
@@ -51,7 +52,12 @@ final class SyncBench: Sendable {
     if !realTime { sandbox.clock = clock }
     org = try await SandboxServer.start(sandbox)
     folder = TemporaryFolder()
-    store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    if let counts {
+      let engine = try CountingEngines(folder: folder.path, counts).open("test", isGlobal: false)
+      store = Store(name: "test", isGlobal: false, engine: engine)
+    } else {
+      store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    }
     try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
     let session = Session(accessToken: try org.issueAccessToken(), instanceURL: org.url, loginURL: org.url)
     client = SalesforceClient(session: session, policy: .never, observer: SyncTrafficObserver())
@@ -67,12 +73,12 @@ final class SyncBench: Sendable {
     await org.stop()
   }
 
-  /// A second manager for the same store, as another process would have one.
+  /// Creates a second manager for the same store, as in another process.
   func anotherManager() throws -> SyncManager { try SyncManager(store: store, client: client) }
 
   // MARK: The server's side
 
-  /// One second later than the one before.
+  /// Adds an account one second after the previous one.
   @discardableResult
   func addAccount(_ name: String, _ description: String? = nil) throws -> String {
     clock.advance(by: 1)
@@ -81,7 +87,7 @@ final class SyncBench: Sendable {
     return try org.create("Account", fields: fields)
   }
 
-  /// The signed-in user looks at every account: they are the recent items then.
+  /// Marks every account as viewed by the signed-in user, so that they are the recent items.
   func viewAccounts() async throws {
     for record in try org.query("SELECT Id FROM Account")["records"]?.arrayValue ?? [] {
       let id = record["Id"]?.stringValue ?? ""
@@ -104,7 +110,7 @@ final class SyncBench: Sendable {
     try org.query("SELECT Id, Name, Description FROM Account WHERE Id = '\(id)'")["records"]?.arrayValue?.first
   }
 
-  /// Paths of the data requests since the last `clearRequests`.
+  /// The paths of the data requests since the last `clearRequests`.
   func requests() -> [String] { org.requests().map { "\($0.method) \($0.path)" } }
 
   // MARK: The store's side
@@ -172,7 +178,7 @@ final class SyncBench: Sendable {
   var upTarget: JSONObject { ["type": .string(kind.rawValue)] }
 }
 
-/// The targets of syncs up that send the records of one soup.
+/// The sync up targets that send the records of one soup.
 enum UploadKind: String, CaseIterable, Sendable { case collection, batch, plain }
 
 enum BenchError: Error { case noSuchEntry(String) }
@@ -184,7 +190,7 @@ final class TemporaryFolder: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Remembers what a listener was told.
+/// Records the updates of a listener.
 final class UpdateRecorder: Sendable {
   private struct Content {
     var states: [SyncState] = []
@@ -194,7 +200,7 @@ final class UpdateRecorder: Sendable {
   private let content = Mutex(Content())
   private let reaction: (@Sendable (SyncState) -> Void)?
 
-  /// - Parameter reaction: Called with each update, on the thread that brings it.
+  /// - Parameter reaction: Called with each update, on its thread.
   init(_ reaction: (@Sendable (SyncState) -> Void)? = nil) { self.reaction = reaction }
 
   var listener: SyncManager.Listener {
@@ -212,10 +218,10 @@ final class UpdateRecorder: Sendable {
 
   var states: [SyncState] { content.withLock { $0.states } }
 
-  /// `RUNNING 0/-1` and so on, one text an update.
+  /// `RUNNING 0/-1` and so on, one text for each update.
   var lines: [String] { states.map { "\($0.status.rawValue) \($0.progress)/\($0.totalSize)" } }
 
-  /// The terminal state.
+  /// Waits for the terminal state.
   func ended() async -> SyncState {
     await withCheckedContinuation { continuation in
       let done = content.withLock { content in

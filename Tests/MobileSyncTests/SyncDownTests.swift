@@ -8,7 +8,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Rows D1–D3 and D10 of the acceptance list, against the pretend org.
+/// Rows D1–D3 and D10 of the acceptance list, against the sandbox org.
 @Suite struct SyncDownTests {
   @Test func syncDown_tenAccounts_reportsAndStoresThem() async throws {
     let bench = try await SyncBench(accounts: 10)
@@ -73,7 +73,7 @@ import Testing
     try bench.manager.syncDown(
       target: SyncBench.accounts, options: ["mergeMode": "LEAVE_IF_CHANGED"], soupName: "accounts",
       onUpdate: recorder.listener)
-    // The second page may be written before or after the edit: it must never be lost.
+    // The second page may be written before or after the edit, which must never be lost.
     _ = await recorder.ended()
     #expect(try bench.entry(named: "Account 3")?["Description"] == "mine")
     await bench.close()
@@ -165,7 +165,7 @@ import Testing
     await bench.close()
   }
 
-  /// Which of the changed records come depends on the limit: nobody should have to find that out.
+  /// Which of the changed records come depends on the limit, so users are warned.
   @Test func reSync_limitedQuery_isWarnedOf() async throws {
     let log = RecordedLog()
     var configuration = SyncBench.configuration

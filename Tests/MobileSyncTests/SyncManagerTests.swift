@@ -98,7 +98,7 @@ import Testing
     await bench.close()
   }
 
-  /// The terminal update comes when the sync is free again.
+  /// The terminal update comes after the sync is released.
   @Test func reSync_fromTheTerminalUpdate_runs() async throws {
     let bench = try await SyncBench(accounts: 2)
     let manager = bench.manager, second = UpdateRecorder()
@@ -112,7 +112,7 @@ import Testing
 
   @Test func stop_inTheMiddle_keepsWhatIsStoredAndRestartGoesOn() async throws {
     let bench = try await SyncBench(accounts: 10, pageSize: 1)
-    // The records are older than what a re-sync looks at once more.
+    // The records are older than the time that a re-sync looks back.
     bench.clock.advance(by: 120)
     let manager = bench.manager
     let recorder = UpdateRecorder { if $0.progress == 50 { manager.stop() } }
@@ -272,7 +272,7 @@ import Testing
     await bench.close()
   }
 
-  /// The owner text of a process of this boot that certainly runs no more.
+  /// Returns the owner text of a process of this boot that has certainly ended.
   private func dead(_ bench: SyncBench) -> String {
     let parts = bench.manager.leases.owner.split(separator: "/").map(String.init)
     let boot = parts[0].prefix { $0 != ":" }

@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Iterating over a sync's runs.
+/// Iteration over a sync's runs.
 @Suite struct SyncRunsTests {
   private static func bench(_ pageSize: Int = 1) async throws -> SyncBench {
     let bench = try await SyncBench(accounts: 3, pageSize: pageSize)
@@ -21,7 +21,7 @@ import Testing
     for try await state in runs { states.append(state) }
     #expect(states.first?.status == .running && states.last?.status == .done)
     #expect(states.map(\.progress) == states.map(\.progress).sorted() && states.last?.totalSize == 3)
-    // Each iteration is a run of its own.
+    // Each iteration is a separate run.
     try bench.change(try #require(try bench.entry(named: "Account 1")?["Id"]?.stringValue), ["Description": "new"])
     var last: SyncState?
     for try await state in bench.manager.runs(id: try #require(states.last?.id)) { last = state }
@@ -49,7 +49,7 @@ import Testing
       for try await _ in manager.runs(named: "down") {
         count += 1
         signal.yield()
-        // Until it is cancelled.
+        // Runs until it is cancelled.
         while !Task.isCancelled { await Task.yield() }
       }
       return count

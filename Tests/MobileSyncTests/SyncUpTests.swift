@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Rows U1–U18 of the acceptance list, for each of the targets that send record by record or together.
+/// Rows U1–U18 of the acceptance list, for each target that sends records individually or together.
 @Suite struct SyncUpTests {
   @Test(arguments: UploadKind.allCases)
   func syncUp_updated_reachTheServerAndGetClean(kind: UploadKind) async throws {
@@ -84,7 +84,7 @@ import Testing
     await bench.close()
   }
 
-  /// 450 records are three create calls of the collection target, and one update for each record.
+  /// 450 records take three create calls of the collection target, and one update each.
   @Test(arguments: UploadKind.allCases)
   func syncUp_manyCreated_goInBatches(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -220,7 +220,7 @@ import Testing
       let error = try JSONValue(parsing: try #require(entry["__last_error__"]?.stringValue))
       #expect((error.arrayValue?.first ?? error)["message"]?.stringValue?.contains(text) == true)
     }
-    // Corrected, it goes through, and the error goes away.
+    // After a correction the upload succeeds and the error is removed.
     var entry = try #require(try bench.entries().first { $0["_soupEntryId"] == .integer(empty) })
     entry["Name"] = "Good 3"
     try bench.save(entry)

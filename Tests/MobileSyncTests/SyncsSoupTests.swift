@@ -4,7 +4,7 @@ import Testing
 
 @testable import MobileSync
 
-/// The soup of the syncs, as older versions left it.
+/// The soup of the syncs in the form of older versions.
 @Suite struct SyncsSoupTests {
   @Test func setUp_soupOfTwoStringIndexes_isAlteredAndItsSyncsStay() async throws {
     let bench = try await SyncBench(accounts: 3)

@@ -7,7 +7,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Rows D5–D8 and G3 of the acceptance list: targets that ask otherwise than with a query of the script's.
+/// Rows D5–D8 and G3 of the acceptance list: targets without a query of the script.
 @Suite struct SimpleTargetTests {
   private let fieldlist: JSONValue = ["Name", "Description"]
 
@@ -56,7 +56,7 @@ import Testing
     return target
   }
 
-  /// A soup whose entries hold nothing but ids, and one that was made here.
+  /// Creates a soup with entries that contain only ids, and one that was created here.
   private func benchWithIds(_ count: Int) async throws -> SyncBench {
     let bench = try await SyncBench()
     for n in 0..<count {
@@ -186,7 +186,7 @@ import Testing
 
   // MARK: soql
 
-  /// Row D10: the server's own 2000 needs no header, and more than that is not to be had.
+  /// Row D10: the server's default of 2000 needs no header, and more is not possible.
   @Test(arguments: [(nil, nil), (2000, nil), (5000, nil), (200, "batchSize=200"), (7, "batchSize=200")] as [(Int64?, String?)])
   func syncDown_batchSize_isSentWhenItIsNotTheServersOwn(size: Int64?, header: String?) async throws {
     let server = try ScriptedServer(.page([], date: "Mon, 01 Jan 2024 12:00:00 GMT"))
@@ -222,12 +222,12 @@ import Testing
       (["type": "custom"], "custom target: 'luaImpl' is missing"),
       (
         ["type": "soql", "query": "SELECT Name, COUNT(Id) FROM Account GROUP BY Name"],
-        "soql target: a query with GROUP BY or COUNT() brings no records that could be synced: "
+        "soql target: a query with GROUP BY or COUNT() returns no records that can be synced: "
           + "SELECT Name, COUNT(Id) FROM Account GROUP BY Name"
       ),
       (
         ["type": "soql", "query": "select count( ) from Account"],
-        "soql target: a query with GROUP BY or COUNT() brings no records that could be synced: select count( ) from Account"
+        "soql target: a query with GROUP BY or COUNT() returns no records that can be synced: select count( ) from Account"
       ),
       (["type": "cache"], "Wrong target type: cache"),
     ] as [(JSONObject, String)])
@@ -235,7 +235,7 @@ import Testing
     #expect(throws: SyncError(.invalidTarget, message)) { try TargetRegistry.salesforce.down(target) }
   }
 
-  /// `coundIdsPerSoql` is how one of the model's platforms spells it.
+  /// `coundIdsPerSoql` is the spelling of one of the Mobile SDKs.
   @Test(arguments: [("countIdsPerSoql", 3), ("coundIdsPerSoql", 3), ("countIdsPerSoql", 900)])
   func make_refresh_takesBothSpellingsAndCaps(key: String, count: Int) throws {
     var json = refresh()
@@ -247,7 +247,7 @@ import Testing
 }
 
 extension ScriptedAnswer {
-  /// The answer to a search.
+  /// Returns the answer to a search.
   static func search(_ ids: [String]) -> ScriptedAnswer {
     let rows = ids.map { id -> JSONValue in ["attributes": ["type": "Account"], "Id": .string(id), "Name": .string(id)] }
     let body: JSONValue = ["searchRecords": .array(rows)]

@@ -4,7 +4,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// A key that is misspelled is an error, since what it was meant to say would not be done.
+/// A misspelled key is an error, because its intent would be ignored.
 @Suite struct UnknownKeyTests {
   private static let soql: JSONObject = ["type": "soql", "query": "SELECT Id FROM Account"]
 
@@ -69,7 +69,7 @@ import Testing
     #expect(error?.code == "invalidTarget" && error?.place.first == .key("target"))
   }
 
-  /// What the mobile SDKs serialise, and what is stored here, is taken.
+  /// The JSON of the Mobile SDKs and our own stored JSON are accepted.
   @Test(
     arguments: [
       (
@@ -92,7 +92,7 @@ import Testing
     #expect(again == state)
   }
 
-  /// A sync that an earlier release has stored with a key that it passed over goes on running.
+  /// A stored sync of an earlier release, with a key that it ignored, continues to run.
   @Test func reSync_storedTargetWithAnUnknownKey_runs() async throws {
     let bench = try await SyncBench(accounts: 3)
     let saved = try await bench.down(name: "s")

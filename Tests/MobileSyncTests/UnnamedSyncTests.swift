@@ -6,13 +6,13 @@ import Testing
 
 @testable import MobileSync
 
-/// Syncs without a name, of which every call leaves one.
+/// Syncs without a name; every call leaves one.
 @Suite struct UnnamedSyncTests {
   private static func ids(_ bench: SyncBench) throws -> Set<Int64> {
     Set(try bench.store.readBlocking { try $0.entryIds(in: "syncs_soup", without: "name") })
   }
 
-  /// The engine's clock goes on by a second whenever it is looked at.
+  /// The engine's clock advances by a second whenever it is read.
   private static func configuration() -> SyncConfiguration {
     let time = Ticks()
     var configuration = SyncConfiguration()
@@ -41,7 +41,7 @@ import Testing
     let bench = try await SyncBench(accounts: 1, configuration: Self.configuration())
     let started = Mutex<[Int64]>([])
     let manager = bench.manager
-    // Its ghosts are being cleaned: its status is that of its last run, the oldest there is.
+    // Its ghosts are being cleaned; its status is that of its last run, the oldest one.
     let old = try await bench.down()
     bench.org.setInterceptor { request in
       guard request.parameter("q")?.lowercased().hasPrefix("select id from") == true else { return nil }

@@ -43,7 +43,7 @@ import Testing
     #expect(!next.mayBeKnown(stamp: 5000), "what was stored of the last millisecond counts again, as in the model")
   }
 
-  /// A run that is stopped inside the allowance must not jump over the part of it that was not looked at.
+  /// A run that stops inside the allowance must not skip the part that was not read.
   @Test func reSync_afterStopInsideTheAllowance_looksAtAllOfItAgain() {
     var run = progress(max: 1_000_000, covered: 900_000)
     run.started(serverTime: 9_000_000, allowance: 60_000, latestModification: 950_000)
@@ -53,7 +53,7 @@ import Testing
     #expect(run.maxTimeStamp == 1_000_000)
   }
 
-  /// The next run asks for it again, and not for what came before it.
+  /// The next run requests it again, but not what came before it.
   @Test func reSync_recordLeftOut_isAskedForAgain() {
     var run = progress(max: 1000, covered: 1000)
     run.started(serverTime: 10_000_000, allowance: 60_000, latestModification: 5000)
@@ -213,7 +213,7 @@ import Testing
     #expect(throws: SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE, LEAVE_IF_CHANGED or MERGE, got 'X'")) {
       try SyncOptions(["mergeMode": "X"])
     }
-    #expect(throws: SyncError(.invalidOptions, "options: fieldlist must hold field names only, found number")) {
+    #expect(throws: SyncError(.invalidOptions, "options: fieldlist must contain only field names, found number")) {
       try SyncOptions(["fieldlist": [1]])
     }
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Rows D6, L2, G3, P4–P9 and B1–B4 of the acceptance list once more, against the pretend org.
+/// Rows D6, L2, G3, P4–P9 and B1–B4 of the acceptance list again, against the sandbox org.
 @Suite struct WireTargetTests {
   // MARK: sosl
 
@@ -79,7 +79,7 @@ import Testing
     ["Id", "LastName", "AccountId", "__local__"].map { IndexSpec(path: $0, type: .string) }
     + [IndexSpec(path: "__sync_id__", type: .integer)]
 
-  /// Accounts by number, each with as many contacts; their ids.
+  /// Adds numbered accounts, each with a number of contacts; returns their ids.
   private func populate(_ bench: SyncBench, _ counts: [Int]) throws -> [[String]] {
     try bench.store.registerSoup("contacts", indexSpecs: Self.contactSpecs)
     return try counts.enumerated().map { n, count in
@@ -100,7 +100,7 @@ import Testing
   @Test func parentChildren_overTheWire_goDownAgainAndClean() async throws {
     let bench = try await SyncBench(pageSize: 2)
     let ids = try populate(bench, [2, 0, 1])
-    // Older than what a re-sync looks at once more.
+    // Older than the time that a re-sync looks back.
     bench.clock.advance(by: 120)
     let end = try await bench.manager.syncDown(target: Self.families, soupName: "accounts", syncName: "f")
     #expect(end.status == .done && end.totalSize == 3 && end.counts.requests == 2, "\(end.error)")
@@ -134,7 +134,7 @@ import Testing
     ]
   }
 
-  /// Pages of two ids: the relay tokens are the org's.
+  /// Pages of two ids with the org's relay tokens.
   @Test(arguments: [1, 3, 500])
   func briefcase_overTheWire_followsTheRulesOfTheOrg(perRetrieve: Int) async throws {
     let bench = try await SyncBench(pageSize: 2)

@@ -60,9 +60,9 @@ struct ServerRefusalTests {
   }
 
   @Test func kept_withoutACode_hasNone() throws {
-    let coded = ServerRefusal(status: 400, code: 142, message: "no").kept(at: 5)
+    let coded = ServerRefusal(status: 400, code: 142, message: "no").lastError(at: 5)
     #expect(coded == #"{"code":142,"error":"no","status":400,"at":5}"#)
-    #expect(ServerRefusal(status: nil, code: nil, message: "no").kept(at: 5) == #"{"error":"no","at":5}"#)
+    #expect(ServerRefusal(status: nil, code: nil, message: "no").lastError(at: 5) == #"{"error":"no","at":5}"#)
   }
 }
 

@@ -138,7 +138,7 @@ struct ParseQueryTests {
     func method(_ letters: Int) throws -> HTTPMethod {
       try ParseQuery("B", .equal("t", .string(String(repeating: "x", count: letters)))).request(on: server).method
     }
-    // The address with the path, then "?where=" and {"t":""} with its marks encoded.
+    // The URL with its path, then "?where=" and {"t":""} with encoded quotes and braces.
     let fixed = "http://127.0.0.1:1337/parse/classes/B?where=%7B%22t%22%3A%22%22%7D".utf8.count
     #expect(try method(2_000 - fixed) == .GET)
     #expect(try method(2_001 - fixed) == .POST)
@@ -159,7 +159,7 @@ struct KeysetWalkTests {
     let walk = KeysetWalk(books, by: .modification, pageSize: 500)
     let first = walk.page(after: nil)
     #expect(first.condition.json.text == #"{"year":1965}"# && first.order == ["updatedAt", "objectId"] && first.limit == 500)
-    let position = try walk.position(behind: last)
+    let position = try walk.position(after: last)
     let date = #"{"__type":"Date","iso":"2024-05-01T10:20:30.124Z"}"#
     #expect(
       walk.page(after: position).condition.json.text
@@ -176,7 +176,7 @@ struct KeysetWalkTests {
 
   @Test func pages_byId_needNoStamp() throws {
     let walk = KeysetWalk(try ParseQuery("Book"), by: .id, pageSize: 50)
-    let position = try walk.position(behind: [["objectId": "I"]])
+    let position = try walk.position(after: [["objectId": "I"]])
     let page = walk.page(after: position)
     #expect(page.order == ["objectId"] && page.condition.json.text == #"{"objectId":{"$gt":"I"}}"#)
   }
@@ -184,24 +184,24 @@ struct KeysetWalkTests {
   @Test func related_isNeverBesideOr() throws {
     let owner = ParsePointer(className: "Book", objectId: "x1")
     let walk = KeysetWalk(try ParseQuery("Author", .related(to: owner, by: "authors")), by: .modification, pageSize: 5)
-    let page = walk.page(after: try walk.position(behind: last))
+    let page = walk.page(after: try walk.position(after: last))
     #expect(page.condition.json.keys == ["$and"])
     #expect(page.condition.json["$and"]?.arrayValue?.map { $0.objectValue?.keys ?? [] } == [["$relatedTo"], ["$or"]])
   }
 
   @Test func walk_endsOnAnEmptyPageAlone() throws {
     let walk = KeysetWalk(books, by: .modification, pageSize: 500)
-    #expect(try walk.position(behind: []) == nil)
-    #expect(try walk.position(behind: last)?.objectId == "I", "a short page is not the last one")
+    #expect(try walk.position(after: []) == nil)
+    #expect(try walk.position(after: last)?.objectId == "I", "a short page is not the last one")
   }
 
   @Test func rowWithoutAStamp_isNamed() {
     let walk = KeysetWalk(books, by: .modification, pageSize: 500)
-    let problem = #expect(throws: ParseProblem.self) { _ = try walk.position(behind: [["objectId": "I"]]) }
-    #expect(problem?.description.contains("class Book came without 'updatedAt'") == true)
+    let problem = #expect(throws: ParseProblem.self) { _ = try walk.position(after: [["objectId": "I"]]) }
+    #expect(problem?.description.contains("class Book has no 'updatedAt'") == true)
   }
 
-  /// Every row of a class with equal stamps arrives once, whatever limit the server lowers to.
+  /// Every row of a class with equal time stamps arrives once, whatever limit the server applies.
   @Test func walk_overTiedStamps_meetsEachRowOnce() throws {
     let rows: [JSONObject] = (0..<1_001).map {
       ["objectId": .string("id" + String(10_000 + $0)), "updatedAt": .string("2024-05-01T10:20:30.\($0 < 900 ? 123 : 124)Z")]
@@ -210,14 +210,14 @@ struct KeysetWalkTests {
     var seen: [String] = [], position: KeysetWalk.Position?
     while true {
       let page = Array(rows.filter { Self.isBehind($0, walk.page(after: position).condition) }.prefix(100))
-      guard let next = try walk.position(behind: page) else { break }
+      guard let next = try walk.position(after: page) else { break }
       seen += page.compactMap { $0["objectId"]?.stringValue }
       position = next
     }
     #expect(seen == rows.compactMap { $0["objectId"]?.stringValue })
   }
 
-  /// Evaluates the condition of a page as a server does, as far as walks use conditions.
+  /// Evaluates the condition of a page like a server, as far as walks use conditions.
   private static func isBehind(_ row: JSONObject, _ condition: ParseCondition) -> Bool {
     condition.json.allSatisfy { key, value in
       if key == "$or" { return (value.arrayValue ?? []).contains { isBehind(row, ParseCondition($0.objectValue ?? [:])) } }

@@ -65,7 +65,7 @@ struct RecordEncoderTests {
     arguments: [
       (#"{"title":{"a.b":1}}"#, "field 'title' of class Book cannot be sent: key 'a.b' inside an object"),
       (#"{"title":[{"$x":1}]}"#, "key '$x'"), (#"{"title":{"constructor":1}}"#, "key 'constructor'"),
-      (#"{"title":{"r":{"__type":"Relation","className":"A"}}}"#, "a relation stands inside another value"),
+      (#"{"title":{"r":{"__type":"Relation","className":"A"}}}"#, "a relation is nested in another value"),
       (#"{"title":{"__type":"Moon"}}"#, #"__type "Moon" is not known"#),
       (
         #"{"title":{"__type":"GeoPoint","latitude":1,"longitude":2},"at":{"__type":"GeoPoint","latitude":1,"longitude":2}}"#,

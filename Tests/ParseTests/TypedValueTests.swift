@@ -77,7 +77,7 @@ struct ParseNamesTests {
     let dotted = #expect(throws: ParseProblem.self) { try ParseNames.checkField("o.a", of: "Book") }
     #expect(
       dotted?.description
-        == "field name 'o.a' of class Book is not valid: the server would take it for a path into an Object column")
+        == "field name 'o.a' of class Book is not valid: the server would read it as a path into an Object column")
   }
 
   @Test func path_ofBuiltInClasses_isTheirOwn() {

@@ -1,6 +1,6 @@
 import RecordScan
 
-/// Why the bytes are not one JSON value; nil when they are.
+/// Returns why the bytes are not one JSON value; nil if they are.
 func refusal(_ bytes: [UInt8]) -> ScanError? {
   bytes.withUnsafeBytes { raw -> ScanError? in
     var walker = JSONWalker(raw)
@@ -16,16 +16,16 @@ func refusal(_ bytes: [UInt8]) -> ScanError? {
 
 func refusal(_ text: String) -> ScanError? { refusal(Array(text.utf8)) }
 
-/// A page that was scanned, with its fields as text.
+/// A scanned page, with its fields as text.
 struct Scan {
   var records: [String] = []
-  /// Row by row, `kind:slice`.
+  /// The fields of all records, as `kind:slice`.
   var fields: [[String]] = []
   var owned: [Bool] = []
   var envelope: [String] = []
   var hasRecords = true
 
-  /// Scans an array of records, or a page object when `recordsKey` is given.
+  /// Scans an array of records, or a page object if `recordsKey` is given.
   init(
     _ text: String, paths: [String] = [], owned: [String] = [], recordsKey: String? = nil, envelope: [String] = []
   ) throws {

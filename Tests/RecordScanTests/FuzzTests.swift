@@ -4,7 +4,8 @@ import RecordScan
 import TestSupport
 import Testing
 
-/// Random texts, compared with Foundation's parser. Seeds are fixed, so a failure comes back.
+/// Compares random texts with Foundation's parser. The seeds are fixed, so that failures can be
+/// repeated.
 struct FuzzTests {
   private static let seedTexts = [
     #"{"Id":"003A","Name":"Ann \"X\" \u00e9\n","n":[1,-2.5e3,0,true,false,null],"o":{"k":{"d":[{}]}},"":""}"#,
@@ -15,8 +16,9 @@ struct FuzzTests {
   private static let pool =
     Array(#"{}[]:,"\/bnrtu0123456789-+.eEtruefalsn x"#.utf8) + [0x09, 0x0a, 0x00, 0x1f, 0x7f, 0xc3, 0xa9, 0xff]
 
-  /// Where the two parsers differ, RFC 8259 decides, and such texts are left out: Foundation takes a comma before a closing
-  /// bracket, a byte order mark and other encodings of Unicode; it refuses lone surrogates and numbers no double holds.
+  /// Returns false for texts on which the two parsers differ; RFC 8259 decides there. Foundation
+  /// accepts a comma before a closing bracket, a byte order mark and other Unicode encodings; it
+  /// rejects lone surrogates and numbers that no double can hold.
   private func isComparable(_ bytes: [UInt8]) -> Bool {
     !bytes.contains(0) && !bytes.starts(with: [0xef, 0xbb, 0xbf]) && !bytes.starts(with: [0xff, 0xfe])
       && !bytes.starts(with: [0xfe, 0xff]) && !holdsSurrogateEscape(bytes) && !holdsLongExponent(bytes)
@@ -52,7 +54,7 @@ struct FuzzTests {
     if let theirs, let ours = try? JSONValue(parsing: bytes) { #expect(same(ours, theirs), "\(shown)") }
   }
 
-  /// Whether two parsers read the same; of members with one key either may win.
+  /// Returns whether two parsers read the same value; of members with the same key either may win.
   private func same(_ ours: JSONValue, _ theirs: Any) -> Bool {
     switch ours {
     case .null: return theirs is NSNull
@@ -113,7 +115,7 @@ struct FuzzTests {
     }
   }
 
-  /// Fields found by the scanner are what a full parse finds at the path.
+  /// The fields that the scanner finds equal those of a full parse.
   @Test func scan_generatedRecords_fieldsMatchAFullParse() throws {
     var random = SeededGenerator(state: 4711)
     let paths = ["a", "b", "a.b", "a.b.a", "b.a"]

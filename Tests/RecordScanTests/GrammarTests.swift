@@ -10,7 +10,7 @@ struct GrammarTests {
   ])
   func walk_validText_isAccepted(_ text: String) { #expect(refusal(text) == nil) }
 
-  /// Each text with the offset of the first byte that cannot stand where it stands.
+  /// Each text with the offset of the first invalid byte.
   @Test(arguments: [
     ("", 0), ("  ", 2), ("+1", 0), (".5", 0), ("01", 1), ("-", 1), ("-a", 1), ("1.", 2), ("1.e5", 2), ("1e", 2), ("1e+", 3),
     ("0x10", 1), ("1 2", 2), ("NaN", 0), ("Infinity", 0), ("-Infinity", 1), ("tru", 3), ("trua", 3), ("True", 0), ("nul", 3),
@@ -24,7 +24,8 @@ struct GrammarTests {
     #expect(refusal(text)?.offset == offset)
   }
 
-  /// Sequences that are no UTF-8: stray and missing continuation, overlong, surrogates, beyond U+10FFFF.
+  /// Invalid UTF-8: stray and missing continuation bytes, overlong forms, surrogates, values beyond
+  /// U+10FFFF.
   @Test(arguments: [
     [0x80], [0xbf], [0xc3], [0xc3, 0x41], [0xc0, 0x80], [0xc1, 0xbf], [0xe0, 0x80, 0x80], [0xe0, 0x9f, 0xbf], [0xe2, 0x82],
     [0xed, 0xa0, 0x80], [0xed, 0xbf, 0xbf], [0xf0, 0x80, 0x80, 0x80], [0xf0, 0x9f, 0x98], [0xf4, 0x90, 0x80, 0x80],

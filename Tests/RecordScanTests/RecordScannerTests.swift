@@ -97,6 +97,13 @@ struct RecordScannerTests {
     #expect(try Scan(#"{"records":[ ]}"#, recordsKey: "records").hasRecords)
   }
 
+  @Test func scanPage_recordsTwice_lastCounts() throws {
+    let scan = try Scan(#"{"records":[{"a":1}],"records":[{"a":2},{"a":3}]}"#, paths: ["a"], recordsKey: "records")
+    #expect(scan.fields == [["number:2"], ["number:3"]])
+    #expect(try Scan(#"{"records":[1],"records":[]}"#, recordsKey: "records").records == [])
+    #expect(throws: ScanError.self) { try Scan(#"{"records":[],"records":[1]}"#, recordsKey: "records") }
+  }
+
   @Test(arguments: [
     #"{"records":null}"#, #"{"records":{}}"#, #"{"records":[1]}"#, #"{"records":[]}}"#, #"{"records":[],}"#, #"[]"#,
     #"{"records" []}"#, #"{"records":[{}]"#, #"{,"records":[]}"#,

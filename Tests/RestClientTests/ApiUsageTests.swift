@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// What an org says of its API limits, and how much of it syncs leave to others.
+/// Parses an org's API usage and tests the share that syncs leave to other programs.
 @Suite struct ApiUsageTests {
   private func read(_ header: String) -> ApiUsage? { ApiUsage(header: header, seenAt: 7) }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Salesforce
 
-/// Sign-ins in a browser, as values: the URL that is opened and what comes back.
+/// Tests browser sign-ins as pure values: the URL to open and the redirect that comes back.
 @Suite struct AuthorizationRequestTests {
   private static let redirect = "http://localhost:1717/OauthRedirect"
   private static let answered = redirect + "?code=aPrx%3D%3D&state=the-state"
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  // MARK: What a person pastes
+  // MARK: Text that a user pastes
 
   @Test(arguments: [
     answered, "  \(answered)\n", answered + "#_=_", "code=aPrx%3D%3D&state=the-state", "?state=the-state&code=aPrx%3D%3D",

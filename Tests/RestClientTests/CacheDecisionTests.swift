@@ -2,9 +2,10 @@ import Testing
 
 @testable import RestClient
 
-/// Freshness, reuse and renewal of stored answers (RFC 9111, 5861), without a clock, a disk or a network.
+/// Tests freshness, reuse and renewal of stored responses (RFC 9111, 5861) without a clock, a disk
+/// or a network.
 @Suite struct CacheDecisionTests {
-  /// `Date` of every answer here unless said otherwise: Sun, 06 Nov 1994 08:49:37 GMT.
+  /// The `Date` of all responses here, unless given: Sun, 06 Nov 1994 08:49:37 GMT.
   private static let t0 = 784_111_777.0
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -16,7 +17,7 @@ import Testing
       requestTime: Self.t0 + t, responseTime: Self.t0 + t + took)
   }
 
-  /// The vectors of freshness: headers, seconds after t=0, whether the answer is fresh then.
+  /// Test vectors of freshness: headers, seconds after t=0, and whether the response is fresh then.
   static let vectors: [(line: Int, headers: [(name: String, value: String)], at: Double, isFresh: Bool)] = [
     (1, [("Cache-Control", "max-age=60")], 30, true), (1, [("Cache-Control", "max-age=60")], 60, false),
     (2, [("Cache-Control", "private, max-age=60, s-maxage=600")], 61, false),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Salesforce
 
-/// Secrets of every flow, looked for wherever a sign-in says something.
+/// Looks for the secrets of every flow in all output of a sign-in.
 @Suite(.timeLimit(.minutes(10))) struct CanaryTests {
   private static let canaries = [
     "canary-secret", "canary-password", "canary-refresh", "canary-access", "canary-rotated", "canary-given",
@@ -29,7 +29,7 @@ import Testing
     ]
   }
 
-  /// A login host that repeats what it got in every way that an answer has.
+  /// A login host that repeats the request in every part of its response.
   private static func echo(_ request: RecordedRequest, _ status: Int) -> ScriptedAnswer {
     let text = request.text.replacing("\"", with: "")
     return .json(
@@ -42,7 +42,7 @@ import Testing
       #"{"access_token":"canary-access","refresh_token":"canary-rotated","instance_url":"\#(url)","id":"\#(url)/id/00DO/005U"}"#)
   }
 
-  /// What a flow says on its way: works, refused, host away, an answer without a token.
+  /// The outcomes of a flow: success, refusal, unavailable host, and a response without a token.
   @Test(arguments: 0..<6, ["works", "refused", "unavailable", "incomplete", "redirected"])
   func secrets_ofEachFlow_areInNoLogAndNoError(flow: Int, way: String) async throws {
     let box = Mutex<String>("")
@@ -85,7 +85,7 @@ import Testing
     for text in said {
       for canary in Self.canaries + assertions { #expect(!text.contains(canary), "\(flow) \(way)") }
     }
-    // The ways differ where a token resource is asked at all.
+    // The outcomes only differ for flows that request a token.
     if flow < 4 { #expect((way == "works") == told.changes.contains("signedIn canary-access")) }
   }
 }

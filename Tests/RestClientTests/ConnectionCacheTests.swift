@@ -5,11 +5,11 @@ import Testing
 
 @testable import RestClient
 
-/// Rows 25 and 26: the response cache of a connection, end to end against a scripted server.
+/// Rows 25 and 26: tests a connection's response cache end to end against a scripted server.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionCacheTests {
   private let bed = ConnectionBed()
 
-  /// A body with a tag, fresh for a minute; 304 to its tag.
+  /// Serves a body with a tag that stays fresh for a minute, and a 304 for its tag.
   private func tagged(_ extra: [(name: String, value: String)] = [], control: String = "max-age=60") throws -> ScriptedServer {
     try ScriptedServer { request in
       if request.header("If-None-Match") == "\"1\"" {
@@ -87,7 +87,8 @@ import Testing
       }
     }
     #expect(server.requests.count == 2)
-    // Only the bodies, which say it back, hold the token: no key, no variant, no URL.
+    // Only the bodies contain the token, because the server repeats it: no key, variant or URL
+    // does.
     let file = try #require(FileSystem.read(ResponseCache.path(home: folder.path, connection: "api")))
     #expect(!String(decoding: file, as: UTF8.self).contains("in-url"))
     #expect(try mode(of: ResponseCache.path(home: folder.path, connection: "api")) == 0o600)

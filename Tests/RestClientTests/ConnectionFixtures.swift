@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import RestClient
 
-/// A clock that only waiting moves: every sleep returns at once and sets it forward.
+/// A clock that only moves when something waits: every sleep returns at once and advances it.
 final class SleepClock: Sendable {
   private let state: Mutex<(now: Double, slept: [Double])>
 
@@ -29,7 +29,7 @@ final class SleepClock: Sendable {
   }
 }
 
-/// Counts from 1; any thread.
+/// Counts from 1. Threads: any.
 final class Counter: @unchecked Sendable {  // `count` is touched with `condition` locked
   private let condition = NSCondition()
   private var count = 0
@@ -42,13 +42,13 @@ final class Counter: @unchecked Sendable {  // `count` is touched with `conditio
     }
   }
 
-  /// Blocks until it has counted so far. For handlers of servers.
+  /// Blocks until the count is reached. For handlers of servers.
   func wait(for wanted: Int) {
     condition.withLock { while count < wanted { condition.wait() } }
   }
 }
 
-/// What a test's request log has written.
+/// Collects the output of a request log.
 final class WrittenLog: Sendable {
   private let lines = Mutex<String>("")
   var text: String { lines.withLock { $0 } }
@@ -57,7 +57,7 @@ final class WrittenLog: Sendable {
   }
 }
 
-/// Secrets that a test may change, and how often each was read.
+/// Secrets that a test can change, with a count of reads.
 final class TestSecrets: Sendable {
   private let state = Mutex<(values: [String: String], reads: Int)>(([:], 0))
 
@@ -84,13 +84,15 @@ final class TestSecrets: Sendable {
   }
 }
 
-/// A connection's world in a test: settings as in `connections.json`, a clock, secrets, a log.
+/// The environment of a connection in a test: settings as in `connections.json`, a clock, secrets,
+/// a log.
 struct ConnectionBed: Sendable {
   var clock = SleepClock()
   var secrets = TestSecrets()
   var written = WrittenLog()
   var level = RequestLogLevel.off
   var home: String?
+  var reachableHosts: ReachableHosts?
   var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
   func make(_ baseURL: String, _ members: JSONObject = [:], name: String = "api") throws -> RestConnection {
@@ -103,10 +105,11 @@ struct ConnectionBed: Sendable {
     environment.log = written.log(level)
     environment.logger = logger
     environment.userAgent = { "tureen/test" }
+    environment.reachableHosts = reachableHosts
     return RestConnection(settings, environment: environment)
   }
 
-  /// Runs `body` with a connection, which ends whatever happens.
+  /// Runs `body` with a connection and shuts it down in every case.
   func with<R>(
     _ server: ScriptedServer, _ members: JSONObject = [:], path: String = "", name: String = "api",
     _ body: (RestConnection) async throws -> R
@@ -124,7 +127,7 @@ struct ConnectionBed: Sendable {
 }
 
 extension RestConnection {
-  /// A GET in a mode.
+  /// Sends a GET with a cache mode.
   func get(_ path: String, _ mode: CacheMode = .bypass, headers: [(name: String, value: String)] = []) async throws
     -> ConnectionResponse
   {
@@ -132,7 +135,7 @@ extension RestConnection {
   }
 }
 
-/// The permissions of a file.
+/// Returns the permissions of a file.
 func mode(of path: String) throws -> UInt32 {
   var info = stat()
   guard stat(path, &info) == 0 else { throw Unexpected(what: "\(path) is not there") }

@@ -2,7 +2,7 @@ import JSON
 import RestClient
 import Testing
 
-/// `connections.json`: every key, and what is said about mistakes.
+/// Tests every key of `connections.json`, and the messages about mistakes.
 @Suite struct ConnectionSettingsTests {
   private func read(_ text: String) throws -> [ConnectionSettings] {
     try ConnectionSettings.read(try JSONFile(name: "connections.json", text: Array(text.utf8)), folder: "/etc/app")
@@ -15,7 +15,7 @@ import Testing
     } catch { return "\(error)" }
   }
 
-  /// One connection with further members, on a line of their own.
+  /// Returns the message about one connection with further members, which are on their own line.
   private func complaint(about members: String) -> String {
     complaint("{\n\"a\": {\"baseURL\": \"https://a.example\",\n\(members)}}")
   }
@@ -111,7 +111,7 @@ import Testing
       "connections.json:3: connection 'a': 'allowOrigins' 'https://a.example/x' is not a valid origin: expected https://host or https://host:port"
     ),
     (
-      #""headers": {"X A": "b"}"#, "connections.json:3: connection 'a': 'headers.X A' is not a valid name of a header"
+      #""headers": {"X A": "b"}"#, "connections.json:3: connection 'a': 'headers.X A' is not a valid header name"
     ),
     (
       #""maxParallel": {"read": 1}"#,
@@ -126,18 +126,18 @@ import Testing
   @Test(arguments: [
     (#"{"a": {}}"#, "connections.json:1: connection 'a' lacks 'baseURL'"),
     (#"{"a": 5}"#, "connections.json:1: connection 'a' must be an object, not number"),
-    ("[]", "connections.json: must hold an object with a member for each connection, not array"),
+    ("[]", "connections.json: must contain an object with a member for each connection, not array"),
     (
       "{\"a\": {\"baseURL\": \"https://a.example\"},\n\"A\": {\"baseURL\": \"https://b.example\"}}",
-      "connections.json:2: connection 'A' differs from 'a' in letter case alone; names are unique without regard to it"
+      "connections.json:2: connection 'A' differs from 'a' only in letter case; names are unique ignoring case"
     ),
     (
       #"{"a/b": {"baseURL": "https://a.example"}}"#,
-      "connections.json:1: connection 'a/b' is not a valid name of a connection: use 1 to 64 letters, digits, '.', '_' and '-'"
+      "connections.json:1: connection 'a/b' is not a valid connection name: use 1 to 64 letters, digits, '.', '_' and '-'"
     ),
     (
       #"{"..": {"baseURL": "https://a.example"}}"#,
-      "connections.json:1: connection '..' is not a valid name of a connection: use 1 to 64 letters, digits, '.', '_' and '-'"
+      "connections.json:1: connection '..' is not a valid connection name: use 1 to 64 letters, digits, '.', '_' and '-'"
     ),
   ])
   func read_wrongFile_saysWhere(text: String, says: String) {

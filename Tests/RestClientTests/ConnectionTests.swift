@@ -5,7 +5,7 @@ import Testing
 
 @testable import RestClient
 
-/// Requests of a named server: URLs, headers, secrets, limits, redirects.
+/// Tests requests of a named server: URLs, headers, secrets, limits, redirects.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionTests {
   private let bed = ConnectionBed()
   private let bearer: JSONObject = ["auth": ["type": "bearer", "token": ["env": "T"]]]
@@ -61,7 +61,7 @@ import Testing
     #expect(server.requests[0].header(header) == value)
   }
 
-  /// Row 20: 401 stops at once, and the refused secret is not sent again.
+  /// Row 20: a 401 ends the requests at once, and the refused secret is not sent again.
   @Test func send_401WithTheSameSecret_stopsTheConnection() async throws {
     let server = try ScriptedServer(.json(#"{"message":"Bad credentials"}"#, status: 401))
     bed.secrets["T"] = "token-1"
@@ -87,7 +87,7 @@ import Testing
     #expect(server.requests.count == 2 && bed.secrets.reads == 1)
   }
 
-  /// Row 18: changed after a 401: one repeat.
+  /// Row 18: a secret that changed after a 401 is used for one retry.
   @Test func send_401AndAnotherSecretMeanwhile_isRepeatedOnce() async throws {
     let secrets = bed.secrets
     let server = try ScriptedServer { request in
@@ -102,7 +102,7 @@ import Testing
     #expect(server.requests.map { $0.header("Authorization") } == ["Bearer token-1", "Bearer token-2"])
   }
 
-  /// Row 18: missing and optional.
+  /// Row 18: a secret is missing, or optional and missing.
   @Test func send_missingSecret_isAnErrorBeforeTheRequestUnlessOptional() async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}") })
     try await bed.with(server, bearer) { connection in
@@ -199,14 +199,14 @@ import Testing
     }
     try await bed.with(server) { connection in
       let loop = try await failure { try await connection.get("/loop") }
-      #expect(loop.code == .redirectRefused && loop.message.contains("in circles"))
+      #expect(loop.code == .redirectRefused && loop.message.contains("form a loop"))
       let many = try await failure { try await connection.get("/m") }
       #expect(many.message.contains("more than 5"))
     }
     #expect(server.requests.map(\.path) == ["/loop", "/m", "/mx", "/mxx", "/mxxx", "/mxxxx", "/mxxxxx"])
   }
 
-  /// Row 6 and 21: other origins.
+  /// Rows 6 and 21: other origins.
   @Test func redirect_otherOrigin_isRefusedOrFollowedWithoutSecrets() async throws {
     let other = try ScriptedServer(handler: { _ in .json("{}") })
     let server = try ScriptedServer(handler: { _ in .status(302, headers: [("Location", other.url + "/x?token=CANARY")]) })
@@ -236,7 +236,7 @@ import Testing
     let decision = Redirect.of(
       response, method: .GET, url: "https://a.example/x", visited: ["https://a.example/x"], settings: settings, sameOrigin: false)
     guard case .refuse(let why) = decision else { throw Unexpected(what: "\(decision)") }
-    #expect(why.contains("leaves https"))
+    #expect(why.contains("from https to http"))
   }
 
   // MARK: Pacing (rows 22 to 24)
@@ -269,7 +269,8 @@ import Testing
         state.now += 1
         state.most = max(state.most, state.now)
       }
-      // The first two wait for each other: two are inside at once, or the test never ends.
+      // The first two requests wait for each other: unless two are in flight at once, the test
+      // never ends.
       if isFirst { arrived.wait(for: 2) }
       inside.withLock { $0.now -= 1 }
       return .json("{}")
@@ -360,8 +361,8 @@ import Testing
     #expect(server.requests.count == 2 && bed.clock.slept == [0.5])
   }
 
-  /// What is said to the repeat, here behind a redirect, says nothing of the try before. A server that names the time to come back
-  /// has not begun.
+  /// The response to a retry, here after a redirect, says nothing about the earlier attempt. A 503
+  /// with `Retry-After` has not started the request.
   @Test func send_repeatIsRefusedAfterALostTry_mayHaveHappened() async throws {
     let put = RestRequest(.PUT, "/a", body: [])
     let begun = ScriptedAnswer.status(503, headers: [("Retry-After", "1")])
@@ -370,7 +371,7 @@ import Testing
       let server = try ScriptedServer(first, moved, .status(404))
       try await bed.with(server, ["redirectWrites": true]) { connection in
         let error = try await failure { try await connection.send(put) }
-        #expect(error.status == 404 && error.followsLostTry == isLost && error.mayHaveHappened == isLost)
+        #expect(error.status == 404 && error.followsLostAttempt == isLost && error.mayHaveTakenEffect == isLost)
       }
       #expect(server.requests.map(\.path) == ["/a", "/a", "/b"])
     }
@@ -412,7 +413,8 @@ import Testing
     }
   }
 
-  /// Row 17: three in one host keep their own limits; an unknown name is told with the nearest one.
+  /// Row 17: three connections of one host keep their own limits; an unknown name gets a
+  /// suggestion.
   @Test func connections_threeInOneHost_keepTheirOwnLimits() async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}", headers: [("Backoff", "5")]) })
     let members: JSONObject = [

@@ -94,6 +94,11 @@ import Testing
     #expect(WebAddress(url) == nil)
   }
 
+  @Test func address_longerThanAnyName_isNil() {
+    #expect(WebAddress("https://" + String(repeating: "a", count: 255)) != nil)
+    #expect(WebAddress("https://" + String(repeating: "a", count: 256) + "/x") == nil)
+  }
+
   @Test func address_loopback_isNumericNotByPrefix() {
     #expect(WebAddress("http://localhost")?.isLoopback == true)
     #expect(WebAddress("http://127.1.2.3")?.isLoopback == true)

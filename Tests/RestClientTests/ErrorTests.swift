@@ -59,6 +59,16 @@ import Testing
     #expect(error.body == "")
   }
 
+  @Test func error_emptyMessage_isReplaced() {
+    func message(_ body: String) -> String {
+      let response = RestResponse(
+        status: 400, headers: [("Content-Type", "application/json")], body: ResponseBody(Array(body.utf8)))
+      return RestError(refusal: response).message
+    }
+    #expect(message(#"{"error":""}"#) == "the server answered 400 with application/json")
+    #expect(message(#"[{"message":"","error":"E"}]"#) == "E")
+  }
+
   @Test func error_dailyLimit_isRequestLimitExceeded() async throws {
     let error = try await error(of: .restError(403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded."))
     #expect(error.code == .requestLimitExceeded && error.status == 403)

@@ -7,13 +7,13 @@ import TestSupport
 
 @testable import Salesforce
 
-/// A retry environment without a clock: it notes the waits and returns at once.
+/// A retry environment without a clock: it records the waits and returns at once.
 final class RecordedWaits: Sendable {
   private let waits = Mutex<[Double]>([])
 
   var seconds: [Double] { waits.withLock { $0 } }
 
-  /// - Parameter random: What every draw gives.
+  /// - Parameter random: The value of every draw.
   func environment(random: Double = 0.5, now: Double = 0) -> RetryEnvironment {
     RetryEnvironment(
       sleep: { seconds in self.waits.withLock { $0.append(seconds) } }, random: { random }, now: { now })
@@ -27,11 +27,11 @@ final class RecordedTraces: RestObserver {
   func requestFinished(_ trace: RestTrace) { traces.withLock { $0.append(trace) } }
 }
 
-/// Notes what a client tells of its session.
+/// Records what a client reports about its session.
 final class RecordedSessions: Sendable {
   private let told = Mutex<[SessionChange]>([])
 
-  /// In words: what happened, and the token or the reason.
+  /// Descriptions of the changes: what happened, and the token or the reason.
   var changes: [String] {
     told.withLock { $0 }.map { change in
       switch change {
@@ -72,7 +72,7 @@ func tokenAnswer(_ server: ScriptedServer, token: String, refresh: String? = nil
 
 let expired = ScriptedAnswer.restError(401, "INVALID_SESSION_ID", "Session expired or invalid")
 
-/// Runs `body` with a client of the server's org, and shuts the client down whatever happens.
+/// Runs `body` with a client of the server's org, and shuts the client down in every case.
 func withClient<R>(
   _ server: ScriptedServer, session given: Session? = nil, store: (any SessionStore)? = nil, credentials: Credentials? = nil,
   configuration: TransportConfiguration = TransportConfiguration(), policy: RetryPolicy = .never,
@@ -95,7 +95,7 @@ func withClient<R>(
   }
 }
 
-/// The error of a call that must fail.
+/// Returns the error of a call that must fail.
 func failure(_ body: () async throws -> some Any) async throws -> RestError {
   do {
     _ = try await body()

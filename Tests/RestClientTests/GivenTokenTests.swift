@@ -6,11 +6,12 @@ import Testing
 
 @testable import Salesforce
 
-/// Tokens that other programs got.
+/// Tests tokens obtained by other programs.
 @Suite(.timeLimit(.minutes(60))) struct GivenTokenTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/limits")
 
-  /// Hands out tokens, one after the other, the last one for ever; notes what it was told of refused ones.
+  /// Hands out tokens in order, and the last one forever; records the refused tokens it is told
+  /// about.
   private final class Source: Sendable {
     private let state: Mutex<(tokens: [String], refused: [String?])>
     let url: String
@@ -93,7 +94,7 @@ import Testing
     let source = Source(server.url, "one", "two")
     try await withClient(server, credentials: source.credentials) { client in
       let status = try await client.send(get).status
-      // A new session without a refused one: what the source has will do.
+      // For a new session without a refused token, the source's current token is used.
       let session = try await client.signIn()
       #expect(status == 200 && session.accessToken == "two")
     }
@@ -107,7 +108,7 @@ import Testing
     let error = try await withClient(server, credentials: source.credentials) { client in
       try await failure { try await client.send(get) }
     }
-    #expect(error.code == .sessionExpired && error.message.contains("the test gave the same access token"))
+    #expect(error.code == .sessionExpired && error.message.contains("the test returned the same access token"))
     #expect(!"\(error) \(source.credentials)".contains("canary"))
     #expect(server.requests.count == 1 && source.refused == [nil, "canary"])
   }
@@ -122,7 +123,7 @@ import Testing
     #expect(error.code == .notAuthenticated && error.outcome == .notSent && error.message == "the test: it is broken")
   }
 
-  /// The 15 characters tell letter cases apart; the three behind them say which are capitals.
+  /// The 15 characters are case-sensitive; the three after them encode which are capitals.
   @Test(arguments: [
     ("00D000000000001", "00D000000000001EAA"), ("00D5g0000001abc", "00D5g0000001abcEAA"),
     ("001A0000006Vm9u", "001A0000006Vm9uIAC"),

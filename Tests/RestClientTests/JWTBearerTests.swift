@@ -10,7 +10,7 @@ import Testing
 
 @testable import Salesforce
 
-/// Sign-ins with signed assertions, against a scripted login host.
+/// Tests sign-ins with signed assertions against a scripted login host.
 @Suite(.timeLimit(.minutes(60))) struct JWTBearerTests {
   private static let now = 1_772_442_000.0
 
@@ -26,7 +26,7 @@ import Testing
     OAuthClient(transport: transport, environment: RecordedWaits().environment(now: now), logger: logger)
   }
 
-  /// Fields of a form.
+  /// The fields of a form.
   private func form(_ request: RecordedRequest) -> [String: String] {
     Dictionary(
       request.text.split(separator: "&").map { field in
@@ -52,7 +52,7 @@ import Testing
     await transport.shutdown()
     #expect(session.accessToken == "t" && session.refreshToken == nil && session.audience == server.url)
     let request = try #require(server.requests.first)
-    // A slash at the end of the login address is in no path and in no claim.
+    // A trailing slash of the login address appears in no path and no claim.
     #expect(request.target == "/services/oauth2/token")
     let fields = form(request)
     #expect(fields.keys.sorted() == ["assertion", "grant_type"])
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func audience_refusedOnce_triesTheTestHostAndRemembersIt() async throws {
-    // The host of a sandbox, which the name of this machine cannot have, is looked at by the value.
+    // This machine cannot have the host name of a sandbox, so it is tested by value.
     let sandbox = JWTBearer(
       loginURL: "https://acme--uat.sandbox.my.salesforce.com", clientId: "a", username: "b", key: SigningKeys.source())
     #expect(sandbox.audience(after: sandbox.firstAudience) == "https://test.salesforce.com")
@@ -171,7 +171,10 @@ import Testing
         "openssl pkey -in key.pem -out plain.pem"
       ),
       (curve, "RSA of 2048 bits or more: openssl genpkey"),
-      ("-----BEGIN EC PRIVATE KEY-----\n\(body)\n-----END EC PRIVATE KEY-----\n", "it is an EC key, and Salesforce takes RSA"),
+      (
+        "-----BEGIN EC PRIVATE KEY-----\n\(body)\n-----END EC PRIVATE KEY-----\n",
+        "it is an EC key, but Salesforce accepts only RSA"
+      ),
       ("-----BEGIN CERTIFICATE-----\n\(body)\n-----END CERTIFICATE-----\n", "it is a certificate, which the org has"),
       ("-----BEGIN PRIVATE KEY-----\n\(body)\n", "not an RSA key that can be read"), (String(body), "it is not PEM"),
       ("-----BEGIN ", "it is not PEM"),
@@ -184,7 +187,7 @@ import Testing
   }
 }
 
-/// The warnings of a logger.
+/// Collects the warnings of a logger.
 private final class LoggedLines: Sendable {
   private let list = Mutex<[String]>([])
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RestClient
 
-/// Quotas, `Retry-After`, back-off and limits as values.
+/// Tests quotas, `Retry-After`, back-off and limits as pure values.
 @Suite struct PacingTests {
   private func quota(
     _ headers: [(name: String, value: String)], _ settings: ConnectionSettings.QuotaHeaders = .init(), now: Double = 1000

@@ -9,47 +9,47 @@ import Testing
   private let old = Session(accessToken: "old", instanceURL: "https://i", loginURL: "https://l")
   private let new = Session(accessToken: "new", instanceURL: "https://j", loginURL: "https://l")
 
-  private func refusal(until: Double? = 160) -> KeptSession.Refusal {
+  private func refusal(until: Double? = 160) -> StoredSession.Refusal {
     .init(reason: "ipRestricted", message: "m", until: until, count: 1, key: "s:k")
   }
 
   private func step(
-    _ cause: RenewalCause, _ kept: KeptSession, replacing token: String? = "old", isSame: Bool = true, now: Double = 100
+    _ cause: RenewalCause, _ kept: StoredSession, replacing token: String? = "old", isSame: Bool = true, now: Double = 100
   ) -> RenewalStep {
     RenewalStep(cause, kept: kept, replacing: token, isOfSameCredentials: isSame, now: now)
   }
 
   @Test func step_anotherTokenIsKept_isUsed() {
     for cause in [RenewalCause.unreachable, .needed, .asked] {
-      #expect(step(cause, KeptSession(session: new)) == .use(new))
+      #expect(step(cause, StoredSession(session: new)) == .use(new))
     }
-    #expect(step(.needed, KeptSession(session: new), replacing: nil) == .use(new))
-    #expect(step(.needed, KeptSession(session: new, refusal: refusal())) == .use(new))
+    #expect(step(.needed, StoredSession(session: new), replacing: nil) == .use(new))
+    #expect(step(.needed, StoredSession(session: new, refusal: refusal())) == .use(new))
     // A person who signs in is not put off by what another process has.
-    #expect(step(.asked, KeptSession(session: new, refusal: refusal())) == .ask)
+    #expect(step(.asked, StoredSession(session: new, refusal: refusal())) == .ask)
   }
 
   @Test func step_refusalIsKept_holdsForItsCredentialsAndItsTime() {
-    let kept = KeptSession(session: old, refusal: refusal())
+    let kept = StoredSession(session: old, refusal: refusal())
     #expect(step(.needed, kept) == .fail(refusal()))
     #expect(step(.needed, kept, isSame: false) == .ask)
     #expect(step(.needed, kept, now: 159.9) == .fail(refusal()))
     #expect(step(.needed, kept, now: 160) == .ask)
     #expect(step(.asked, kept) == .ask)
     #expect(step(.unreachable, kept) == .leave)
-    let final = KeptSession(session: old, refusal: refusal(until: nil))
+    let final = StoredSession(session: old, refusal: refusal(until: nil))
     #expect(step(.needed, final, now: 1e12) == .fail(refusal(until: nil)))
   }
 
   @Test func step_clockWasSetBack_isAsked() {
-    #expect(step(.needed, KeptSession(session: old, refusal: refusal(until: 100 + 3601))) == .ask)
-    var kept = KeptSession(session: old)
+    #expect(step(.needed, StoredSession(session: old, refusal: refusal(until: 100 + 3601))) == .ask)
+    var kept = StoredSession(session: old)
     kept.unreachableAt = 500
     #expect(step(.unreachable, kept) == .ask)
   }
 
   @Test func step_instanceUnreachable_isAskedEveryFiveMinutes() {
-    var kept = KeptSession(session: old)
+    var kept = StoredSession(session: old)
     #expect(step(.unreachable, kept) == .ask)
     kept.unreachableAt = 100
     #expect(step(.unreachable, kept, now: 399) == .leave)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func refusal_inARow_waitsLonger() {
-    var known: KeptSession.Refusal?
+    var known: StoredSession.Refusal?
     let error = RestError(code: .notAuthenticated, message: "m")
     for (count, minutes) in [(1, 1.0), (2, 5), (3, 15), (4, 60), (5, 60)] {
       known = .init(error, .ipRestricted, after: known, isOfSameCredentials: true, key: "k", now: 0)
@@ -66,7 +66,7 @@ import Testing
     }
     known = .init(error, .ipRestricted, after: known, isOfSameCredentials: false, key: "k", now: 0)
     #expect(known?.count == 1 && known?.until == 60)
-    #expect(KeptSession.Refusal(error, .sessionEnded, after: nil, isOfSameCredentials: true, key: "k", now: 0).until == nil)
+    #expect(StoredSession.Refusal(error, .sessionEnded, after: nil, isOfSameCredentials: true, key: "k", now: 0).until == nil)
   }
 
   @Test func refusalKey_tellsCredentialsApartAndIsSalted() {
@@ -82,26 +82,26 @@ import Testing
   }
 
   @Test func keptSession_asJSON_staysTheSameWithUnknownKeys() throws {
-    var kept = KeptSession(session: new, refusal: refusal())
+    var kept = StoredSession(session: new, refusal: refusal())
     kept.unreachableAt = 12
     kept.session?.refreshToken = "r"
     kept.session?.scope = "api refresh_token"
     kept.session?.refreshedAt = 34
-    #expect(KeptSession(json: kept.json) == kept)
+    #expect(StoredSession(json: kept.json) == kept)
     guard case .object(var object) = kept.json else { throw Unexpected(what: "no object") }
     #expect(object["version"] == 2)
     object["later"] = [1, 2]
     object["version"] = 3
-    let read = try #require(KeptSession(json: .object(object)))
+    let read = try #require(StoredSession(json: .object(object)))
     #expect(read.session == kept.session && read.json == .object(object))
     object["refused"] = nil
     object["accessToken"] = nil
-    #expect(KeptSession(json: .object(object)) == nil)
+    #expect(StoredSession(json: .object(object)) == nil)
   }
 
   @Test func session_withoutTheNewKeys_isRead() {
     let old: JSONValue = ["accessToken": "a", "instanceURL": "https://i", "loginURL": "https://l"]
-    let kept = KeptSession(json: old)
+    let kept = StoredSession(json: old)
     #expect(kept?.session?.accessToken == "a" && kept?.refusal == nil && kept?.json["version"] == 2)
   }
 }

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Salesforce
 
-/// URLs and headers that the HTTP library must not see.
+/// Tests URLs and headers that must not reach the HTTP library.
 @Suite(.timeLimit(.minutes(60))) struct RequestHeadTests {
-  /// Bytes of the value, and whether the request has a body: with one the library ended the process from 64 KB on.
+  /// The length of the value in bytes, and whether the request has a body: with a body, the library
+  /// ended the process from 64 KB on.
   @Test(arguments: [(48 * 1024, true), (65_300, true), (66_000, true), (66_000, false), (5_000_000, true)])
   func send_urlOrHeadersTooLong_isRequestTooLarge(length: Int, hasBody: Bool) async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}") }), long = String(repeating: "a", count: length)
@@ -32,6 +33,17 @@ import Testing
       try await withClient(server) { try await $0.send(RestRequest(.GET, "/x", headers: headers)) }
     }
     #expect(error.code == .requestTooLarge)
+  }
+
+  @Test func send_hostTwice_isInvalidHeader() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    let headers = [(name: "Host", value: "a.example"), (name: "HOST", value: "b.example")]
+    let error = try await failure {
+      try await withClient(server) { try await $0.send(RestRequest(.GET, "/x", headers: headers)) }
+    }
+    #expect(error.code == .invalidHeader && error.message.contains("'Host' is given twice") && server.requests.isEmpty)
+    _ = try await withClient(server) { try await $0.send(RestRequest(.GET, "/x", headers: [headers[0]])) }
+    #expect(server.requests.map { $0.header("Host") } == ["a.example"])
   }
 
   @Test func send_headBelowTheLimit_isSent() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RestClient
 
-/// Row 27: levels as described, and no secret in any output.
+/// Row 27: tests the log levels, and that no output contains a secret.
 @Suite(.timeLimit(.minutes(10))) struct RequestLogTests {
   private let bed = ConnectionBed()
 
@@ -64,7 +64,7 @@ import Testing
     #expect(bed.written.text.contains(" POST \(server.url)/x no answer "))
   }
 
-  /// Every secret that is listed, in requests and answers, as a canary.
+  /// Uses a canary for every listed secret, in requests and responses.
   @Test func debug_everySecret_isMaskedToItsLastFour() async throws {
     var bed = bed
     bed.level = .debug
@@ -164,7 +164,7 @@ import Testing
     #expect(try mode(of: path) == 0o600)
   }
 
-  /// The org's transport: the same log, sign-in included.
+  /// The org's transport writes the same log, including sign-in.
   @Test func salesforceTransport_isLoggedWithoutTokens() async throws {
     let server = try ScriptedServer(.json(#"{"access_token":"CANARY-access-token-ZZZZ","instance_url":"x"}"#), .json("{}"))
     let written = WrittenLog()

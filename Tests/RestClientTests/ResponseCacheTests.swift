@@ -5,7 +5,7 @@ import Testing
 
 @testable import RestClient
 
-/// The cache's file: bounds, several users at once, damage.
+/// Tests the cache's file: limits, concurrent users, damage.
 @Suite(.timeLimit(.minutes(10))) struct ResponseCacheTests {
   private let clock = SleepClock()
 
@@ -139,7 +139,7 @@ import Testing
       #expect(await cache.find(key(n), request: none) == nil)
     }
     await cache.close()
-    #expect(log.text.split(separator: "\n").count { $0.contains("cannot be used") } == 1)
+    #expect(log.text.split(separator: "\n").count { $0.contains("is not usable") } == 1)
   }
 
   @Test func secrets_areInNoColumn() async throws {

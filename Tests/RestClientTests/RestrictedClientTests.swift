@@ -4,14 +4,14 @@ import Testing
 
 @testable import Salesforce
 
-/// What a client for strangers keeps from them.
+/// Tests what the client of a restricted script hides.
 @Suite(.timeLimit(.minutes(60))) struct RestrictedClientTests {
-  private func send(_ request: RestRequest, to server: ScriptedServer, token: String = "token+0123456789") async throws
-    -> RestResponse
-  {
+  private func send(
+    _ request: RestRequest, to server: ScriptedServer, token: String = "token+0123456789", hosts: [String] = []
+  ) async throws -> RestResponse {
     let client = SalesforceClient(
-      session: session(server, token: token, refresh: "refresh-0123456789"), transport: HTTPTransport(), isRestricted: true,
-      policy: .never)
+      session: session(server, token: token, refresh: "refresh-0123456789"), transport: HTTPTransport(), hidesTokens: true,
+      reachableHosts: try ReachableHosts(hosts), policy: .never)
     do {
       let response = try await client.send(request)
       await client.shutdown()
@@ -47,7 +47,7 @@ import Testing
     #expect(!"\(error) \(error.body ?? "") \(error.errors) \(error.headers)".contains("0123456789"))
   }
 
-  /// A script may have the token itself, from the session; errors are shown to others as well.
+  /// A script may read the token from the session, but errors are also shown to others.
   @Test func send_errorThatEchoesTheTokenOfAnyClient_showsNone() async throws {
     let server = try ScriptedServer(handler: { request in
       .json(#"[{"errorCode":"E","message":"you sent \#(request.header("Authorization") ?? "")"}]"#, status: 400)
@@ -63,10 +63,23 @@ import Testing
     for requiresAuthentication in [true, false] {
       let request = RestRequest(.GET, other.url + "/x", requiresAuthentication: requiresAuthentication)
       let error = try await failure { try await send(request, to: server) }
-      #expect(error.code == .invalidURL && error.outcome == .notSent, "\(error)")
+      #expect(error.code == .restricted && error.outcome == .notSent, "\(error)")
     }
     #expect(other.requests.isEmpty)
     let own = RestRequest(.GET, server.url + "/x", requiresAuthentication: false)
     #expect(try await send(own, to: server).status == 200)
+  }
+
+  @Test func send_toAnAllowedHost_goesThereWithoutTheToken() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") }), other = try ScriptedServer(handler: { _ in .json("{}") })
+    let open = RestRequest(.GET, other.url + "/x", requiresAuthentication: false), hosts = ["127.0.0.1:\(other.port)"]
+    #expect(try await send(open, to: server, hosts: hosts).status == 200)
+    let withToken = RestRequest(.GET, other.url + "/x", requiresAuthentication: true)
+    let error = try await failure { try await send(withToken, to: server, hosts: hosts) }
+    #expect(error.code == .invalidURL && error.outcome == .notSent, "\(error)")
+    #expect(other.requests.count == 1 && other.requests[0].header("Authorization") == nil)
+    // The port is part of the name.
+    let portless = try await failure { try await send(open, to: server, hosts: ["127.0.0.1"]) }
+    #expect(portless.code == .restricted, "\(portless)")
   }
 }

@@ -52,7 +52,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  /// What is said to the repeat says nothing of the try before.
+  /// The response to a retry says nothing about the earlier attempt.
   @Test func send_repeatIsRefusedAfterALostTry_mayHaveHappened() async throws {
     let upsert = RestRequest(.PATCH, "/x", body: Array("{}".utf8), isRepeatable: true)
     for (first, isLost) in [(busy, true), (.closed, true), (.restError(429, "X", "slow down"), false)] {
@@ -60,7 +60,7 @@ import Testing
       let error = try await withClient(server, policy: .standard) { client in
         try await failure { try await client.send(upsert) }
       }
-      #expect(error.status == 404 && error.followsLostTry == isLost && error.mayHaveHappened == isLost)
+      #expect(error.status == 404 && error.followsLostAttempt == isLost && error.mayHaveTakenEffect == isLost)
     }
   }
 

@@ -51,8 +51,8 @@ import Testing
         #expect(error.code == .notAuthenticated)
         #expect(
           error.message == "\(server.url) refused the sign-in of c: authentication failure; check the user name and the "
-            + "password, with the security token behind it where the org asks for one; a locked user, multi-factor sign-in and a "
-            + "password flow that is switched off are refused with the same words"
+            + "password, followed by the security token if the org asks for one; a locked user, multi-factor sign-in and a "
+            + "disabled password flow get the same answer"
             + (n == 0 ? "" : "; it is asked again when the credentials change, or by oauth.authenticate and `tureen login`"))
         #expect(error.reason == "wrongCredentials" && error.outcome == (n == 0 ? .answered : .notSent))
         #expect(n > 0 || error.body == body && error.serverCode == "invalid_grant")
@@ -168,7 +168,7 @@ import Testing
       client in
       let first = try await failure { try await client.send(get) }
       #expect(first.code == .notAuthenticated && first.body == body)
-      #expect(first.message.contains(": expired access/refresh token; the refresh token is no longer good: sign in anew"))
+      #expect(first.message.contains(": expired access/refresh token; the refresh token is no longer valid: sign in again"))
       let second = try await failure { try await client.send(get) }
       #expect(second.code == .notAuthenticated && second.reason == "sessionEnded" && second.outcome == .notSent)
       #expect(
@@ -179,7 +179,7 @@ import Testing
   }
 
   @Test func send_refreshUnavailable_failsForNowOnly() async throws {
-    // The next request does not show the refused token again.
+    // The next request must not use the refused token again.
     let server = try ScriptedServer(expired, .restError(503, "X", "down"))
     server.enqueue(tokenAnswer(server, token: "token-2"), .json("{}"))
     try await withClient(server, session: session(server), credentials: refreshCredentials(server)) { client in
@@ -262,12 +262,12 @@ import Testing
 
   @Test(arguments: [("refresh-1", "token=refresh-1"), (nil, "token=token-1")])
   func signOut_signedIn_revokesTheStrongestTokenAfterForgetting(refresh: String?, form: String) async throws {
-    let store = MemorySessionStore(), keptThen = Mutex<[KeptSession?]>([])
+    let store = MemorySessionStore(), keptThen = Mutex<[StoredSession?]>([])
     let server = try ScriptedServer { _ in
       keptThen.withLock { $0.append(store.load()) }
       return .status(200)
     }
-    store.save(KeptSession(session: session(server, refresh: refresh)))
+    store.save(StoredSession(session: session(server, refresh: refresh)))
     try await withClient(server, store: store) { client in
       #expect(await client.signOut())
       #expect(await client.knownSession() == nil)
@@ -305,7 +305,7 @@ import Testing
   }
 }
 
-/// Lets a handler reach its own server. Set before the first request.
+/// Gives a handler access to its own server. Set before the first request.
 private final class ServerBox: @unchecked Sendable {
   weak var server: ScriptedServer?
 }

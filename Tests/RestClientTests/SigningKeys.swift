@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Salesforce
 
-/// Keys of JWT apps, new in each run.
+/// Keys of JWT apps, generated for each run.
 enum SigningKeys {
   static let key = try! _RSA.Signing.PrivateKey(keySize: .bits2048)
   /// PKCS#1.
@@ -32,7 +32,7 @@ enum SigningKeys {
       padding: .insecurePKCS1v1_5)
   }
 
-  /// Bytes of URL base64.
+  /// Decodes base64url.
   static func data(_ part: Substring) -> Data? {
     let text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
     return Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4))

@@ -7,7 +7,8 @@ import Testing
 
 @testable import RestClient
 
-/// Row 19 and the rest of client credentials: one token for all requests and processes of a home.
+/// Row 19 and other tests of client credentials: one token for all requests and processes of a
+/// home.
 @Suite(.timeLimit(.minutes(10))) struct TokenKeeperTests {
   private let bed = ConnectionBed()
 
@@ -17,7 +18,7 @@ import Testing
       "clientSecret": ["env": "S"],
     ]
     for (key, value) in more { auth[key] = value }
-    // A busy machine may take long; a request that is given up would be sent again.
+    // A busy machine may be slow, and a request that times out would be sent again.
     return ["auth": .object(auth), "maxParallel": 64, "timeoutS": 600, "connectTimeoutS": 600]
   }
 
@@ -55,7 +56,7 @@ import Testing
     let server = try ScriptedServer { request in
       if request.path == "/token" { return token("t\(given.next())") }
       guard request.header("Authorization") == "Bearer t1" else { return .json("{}") }
-      // All fifty are refused before the first of them hears of it.
+      // All fifty requests are refused before the first of them gets its response.
       _ = refused.next()
       refused.wait(for: count)
       return .status(401)
@@ -95,7 +96,8 @@ import Testing
     #expect(tokenRequests(server).count == 2)
   }
 
-  /// Some servers send no body. What they mean is not told apart, so it is what has to change before they are asked again.
+  /// Some servers send no body, so the cause is unknown, and no token is requested until the
+  /// credentials change.
   @Test(arguments: [
     (401, "", "wrongCredentials"), (403, "", "wrongCredentials"), (400, #"{"error":"invalid_client"}"#, "wrongCredentials"),
     (400, #"{"error":"unauthorized_client"}"#, "wrongCredentials"), (403, "<html>no</html>", "wrongCredentials"),
@@ -235,7 +237,7 @@ import Testing
     bed.secrets["S"] = "s"
     try await bed.with(server, auth(server)) { connection in
       let error = try await failure { try await connection.get("/a") }
-      #expect(error.code == .notAuthenticated && error.message.contains("cannot be kept"))
+      #expect(error.code == .notAuthenticated && error.message.contains("cannot be stored"))
     }
     #expect(server.requests.isEmpty)
   }
@@ -246,10 +248,10 @@ import Testing
       let first = try TokenFile(folder: folder.path, patienceMs: 0)
       let error = #expect(throws: RestError.self) { try TokenFile(folder: folder.path, patienceMs: 0) }
       #expect(error?.code == .signInBusy && error?.isRetryable == true)
-      try first.write(KeptToken(key: "k", salt: "s"))
+      try first.write(StoredToken(key: "k", salt: "s"))
     }
     let again = try TokenFile(folder: folder.path, patienceMs: 0)
-    #expect(try again.read() == KeptToken(key: "k", salt: "s"))
+    #expect(try again.read() == StoredToken(key: "k", salt: "s"))
   }
 
   @Test func tokenFile_openToOthersOrUnreadable_isNarrowedOrForgotten() throws {
@@ -262,11 +264,11 @@ import Testing
   }
 
   @Test func keptToken_throughItsFile_staysTheSame() throws {
-    var token = KeptToken(key: "k", salt: "s")
+    var token = StoredToken(key: "k", salt: "s")
     token.accessToken = "t"
     token.renewAt = 12.5
     token.refusal = .init(reason: "refused", message: "status 400", until: 99, count: 3)
-    #expect(KeptToken(json: token.json) == token)
-    #expect(KeptToken(json: ["version": 2, "key": "k", "salt": "s"]) == nil)
+    #expect(StoredToken(json: token.json) == token)
+    #expect(StoredToken(json: ["version": 2, "key": "k", "salt": "s"]) == nil)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Salesforce
 
-/// What each answer of a token resource means, and what is done about it.
+/// Tests the meaning of each response of a token endpoint, and the reaction to it.
 @Suite(.timeLimit(.minutes(60))) struct TokenVerdictTests {
   private func error(_ code: String, _ text: String, status: Int = 400) -> RestError {
     let body: JSONObject = ["error": .string(code), "error_description": .string(text)]
@@ -63,7 +63,7 @@ import Testing
     #expect(of(403, " <html>") == .passing && of(403, "no") == .other)
   }
 
-  // MARK: What is done
+  // MARK: Reactions
 
   private func signIn(_ server: ScriptedServer, _ waits: RecordedWaits = RecordedWaits()) async -> Result<Session, RestError> {
     let transport = HTTPTransport()

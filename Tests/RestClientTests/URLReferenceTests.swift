@@ -4,7 +4,7 @@ import Testing
 @testable import RestClient
 
 struct URLReferenceTests {
-  /// RFC 3986 sections 5.4.1 and 5.4.2, all of them.
+  /// All examples of RFC 3986, sections 5.4.1 and 5.4.2.
   @Test(arguments: [
     ("g:h", "g:h"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
     ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q#s"),

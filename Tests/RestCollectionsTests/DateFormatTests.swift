@@ -45,16 +45,16 @@ struct DateFormatTests {
   func date_wrong_isNone(format: String, text: String) throws { #expect(try read(format, text) == nil) }
 
   @Test(arguments: [
-    ("iso", "has 'i'; known are iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"),
+    ("iso", "has 'i'; known: iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"),
     (
       "yyyy-MM-DD",
-      "has 'DD'; known are iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
+      "has 'DD'; known: iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
     ),
-    ("yy", "has 'yy'; known are iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"),
-    ("yyyy MM MM", "has 'MM' twice"), ("yyyy 'T", "has a quote that does not end"),
+    ("yy", "has 'yy'; known: iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"),
+    ("yyyy MM MM", "has 'MM' twice"), ("yyyy 'T", "has an unterminated quote"),
     (
       "HH:mm",
-      "has no year 'yyyy'; known are iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
+      "has no year 'yyyy'; known: iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
     ),
   ])
   func format_wrong_isRefused(text: String, complaint: String) {
@@ -127,7 +127,7 @@ struct DateFormatTests {
 }
 
 struct TimeZoneRulesTests {
-  /// A zone file without transitions: everything follows the rule at its end.
+  /// Makes a zone file whose footer contains the rule.
   private static func file(_ rule: String, transitions: [(Int64, UInt8)] = [], offsets: [Int32] = [0]) -> [UInt8] {
     func big<T: FixedWidthInteger>(_ value: T) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
     func header(_ times: Int, _ types: Int) -> [UInt8] {
@@ -136,6 +136,9 @@ struct TimeZoneRulesTests {
     return header(0, 0) + header(transitions.count, offsets.count) + transitions.flatMap { big($0.0) } + transitions.map(\.1)
       + offsets.flatMap { big($0) + [0, 0] } + Array("\n\(rule)\n".utf8)
   }
+
+  @Test(arguments: ["C25", "C255T,M3.5.0,M1.5.0", "C1:60", "C1D25,M3.5.0,M1.5.0", "C1D,M3.5.0/168,M1.5.0"])
+  func yearlyRule_clockOutOfRange_isRefused(rule: String) { #expect(YearlyRule(rule) == nil) }
 
   @Test(
     arguments: [
@@ -159,7 +162,7 @@ struct TimeZoneRulesTests {
 
   @Test func seconds_clockThatGoesBack_isTheEarlierInstant_jumpedOverIsTheOffsetBefore() throws {
     let zone = try #require(TimeZoneRules("X") { _ in Self.file("CET-1CEST,M3.5.0,M10.5.0/3") })
-    // 2024-10-27T02:30 happens at 00:30 and at 01:30 UTC; 2024-03-31T02:30 never.
+    // 2024-10-27T02:30 occurs at 00:30 and at 01:30 UTC; 2024-03-31T02:30 never occurs.
     #expect(zone.seconds(ofLocal: 1_729_996_200) == 1_729_996_200 - 7200)
     #expect(zone.seconds(ofLocal: 1_711_852_200) == 1_711_852_200 - 3600)
     #expect(zone.seconds(ofLocal: 1_720_000_000) == 1_720_000_000 - 7200)

@@ -104,7 +104,7 @@ struct RunPlanTests {
   @Test func plan_marksOfDeletionAreGone_removesWhatItDoesNotSee() throws {
     let old = RunPlan.Known(watermark: 4_000_000, lastRunMs: 4_999_999, lastFullWalkMs: 9_999_999)
     #expect(try scope(Self.param, old).scope == .all && scope(Self.param, old).removesUnseen)
-    // A quiet server has an old watermark; the last run counts.
+    // On a quiet server the watermark is old; the time of the last run counts.
     #expect(
       try scope(Self.param, .init(watermark: 4_000_000, lastRunMs: 5_000_000, lastFullWalkMs: 9_999_999)).scope
         == .since(4_000_000))
@@ -151,27 +151,27 @@ struct WatermarkTrackerTests {
     tracker.note(dated(100, 110))
     #expect(tracker.afterPage(shifts: false) == 110 && tracker.afterPage(shifts: true) == 50)
     tracker.note(dated(120))
-    #expect(tracker.atEnd(shifts: false, isShort: false, elapsedMs: 7) == 120)
-    #expect(tracker.atEnd(shifts: true, isShort: false, elapsedMs: 7) == 113)
-    #expect(tracker.atEnd(shifts: false, isShort: true, elapsedMs: 7) == 50)
+    #expect(tracker.atEnd(shifts: false, isIncomplete: false, elapsedMs: 7) == 120)
+    #expect(tracker.atEnd(shifts: true, isIncomplete: false, elapsedMs: 7) == 113)
+    #expect(tracker.atEnd(shifts: false, isIncomplete: true, elapsedMs: 7) == 50)
   }
 
   @Test func descending_isOfTheFirstPage() throws {
     var tracker = try tracker(#"{"mode":"param","order":"descending","params":{"s":"{since}"}}"#)
     tracker.note(dated(100, 90))
     tracker.note(dated(200, 80))
-    #expect(tracker.afterPage(shifts: false) == nil && tracker.atEnd(shifts: false, isShort: false, elapsedMs: 5) == 100)
-    #expect(tracker.atEnd(shifts: true, isShort: false, elapsedMs: 5) == 195)
+    #expect(tracker.afterPage(shifts: false) == nil && tracker.atEnd(shifts: false, isIncomplete: false, elapsedMs: 5) == 100)
+    #expect(tracker.atEnd(shifts: true, isIncomplete: false, elapsedMs: 5) == 195)
   }
 
   @Test func unordered_takesTheTimeOfTheWalkOff_neverGoesBack() throws {
     var tracker = try tracker(#"{"mode":"param","params":{"s":"{since}"}}"#, start: 1000)
     tracker.note(dated(1500, 1200))
-    #expect(tracker.atEnd(shifts: false, isShort: false, elapsedMs: 100) == 1400)
-    #expect(tracker.atEnd(shifts: false, isShort: false, elapsedMs: 9000) == 1000)
+    #expect(tracker.atEnd(shifts: false, isIncomplete: false, elapsedMs: 100) == 1400)
+    #expect(tracker.atEnd(shifts: false, isIncomplete: false, elapsedMs: 9000) == 1000)
     var serial = try WatermarkTrackerTests.serial()
     serial.note(dated(77))
-    #expect(serial.atEnd(shifts: false, isShort: false, elapsedMs: 50) == 77)
+    #expect(serial.atEnd(shifts: false, isIncomplete: false, elapsedMs: 50) == 77)
   }
 
   private static func serial() throws -> WatermarkTracker {
@@ -181,7 +181,7 @@ struct WatermarkTrackerTests {
   @Test func sorted_firstRunIsUnordered_laterStopAtTheWatermark() throws {
     var first = try tracker(#"{"mode":"sorted"}"#)
     first.note(dated(5000, 100))
-    #expect(first.atEnd(shifts: false, isShort: false, elapsedMs: 10) == 4990 && !first.hasReachedWatermark(dated(1)))
+    #expect(first.atEnd(shifts: false, isIncomplete: false, elapsedMs: 10) == 4990 && !first.hasReachedWatermark(dated(1)))
     let later = try tracker(#"{"mode":"sorted","overlapMs":50}"#, start: 5000)
     #expect(
       later.hasReachedWatermark(dated(6000, 4950)) && !later.hasReachedWatermark(dated(6000, 4951))
@@ -193,7 +193,7 @@ struct WatermarkTrackerTests {
     var page = dated(100)
     page.facts.lacksDate = true
     tracker.note(page)
-    #expect(tracker.lacksDates && tracker.atEnd(shifts: false, isShort: false, elapsedMs: 0) == 50)
+    #expect(tracker.lacksDates && tracker.atEnd(shifts: false, isIncomplete: false, elapsedMs: 0) == 50)
   }
 
   @Test(
@@ -209,7 +209,7 @@ struct WatermarkTrackerTests {
     (first.facts.watermark, second.facts.watermark) = (text, "9999999999998")
     tracker.note(first)
     tracker.note(second)
-    #expect(tracker.afterPage(shifts: false) == 50 && tracker.atEnd(shifts: true, isShort: false, elapsedMs: 99) == expected)
+    #expect(tracker.afterPage(shifts: false) == 50 && tracker.atEnd(shifts: true, isIncomplete: false, elapsedMs: 99) == expected)
   }
 
   @Test func json_resumes() throws {
@@ -218,7 +218,7 @@ struct WatermarkTrackerTests {
     again.resume(tracker.json)
     #expect(again == tracker)
     again.note(dated(200))
-    #expect(again.atEnd(shifts: false, isShort: false, elapsedMs: 0) == 200)
+    #expect(again.atEnd(shifts: false, isIncomplete: false, elapsedMs: 0) == 200)
   }
 
   private func tracker2() throws -> WatermarkTracker { try tracker(Self.ascending, start: 50) }

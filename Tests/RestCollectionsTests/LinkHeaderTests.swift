@@ -8,7 +8,7 @@ struct LinkHeaderTests {
 
   private func next(_ lines: String...) -> String? { LinkHeader(lines).target(of: "next", responseURL: Self.base) }
 
-  /// The table of the reference, by number; B and A stand for origins.
+  /// The cases of the reference by number; B and A stand for origins.
   @Test(
     arguments: [
       (1, ["<B/o/6/repos?page=2>; rel=\"next\", <B/o/6/repos?page=9>; rel=\"last\""], "B/o/6/repos?page=2"),

@@ -16,7 +16,7 @@ func read(
   }
 }
 
-/// The JSON array that goes to the store.
+/// Returns the JSON array for the store.
 func stored(_ target: RestTarget, _ body: String) throws -> (text: String, isSlice: Bool) {
   try Array(body.utf8).withUnsafeBytes { bytes in
     let page = try PageReader(target).read(bytes, of: PageAnswer(url: "https://h/", headers: jsonType), page: 1)
@@ -68,7 +68,7 @@ struct PageReaderTests {
   @Test(arguments: [
     (
       "{\"itemsPath\":\"rows\"}", "{\"count\":1,\"data\":[]}",
-      "rest target 'api' /items, page 3: 'itemsPath' (rows) leads nowhere; the answer is an object with the members count, data"
+      "rest target 'api' /items, page 3: 'itemsPath' (rows) has no value; the response is an object with the members count, data"
     ),
     (
       "{\"itemsPath\":\"rows\"}", "{\"rows\":{}}",
@@ -241,7 +241,7 @@ struct PageReaderTests {
     #expect(page.facts.watermark == "\"123\"")
   }
 
-  /// Whatever comes, a page is read or refused, and what is stored is JSON.
+  /// A page with any content is either read or refused, and stored records are valid JSON.
   @Test func read_randomBodies_neverLeaveTheBuffer() throws {
     var random = SeededGenerator(state: 2_024)
     let target = try target(

@@ -6,7 +6,7 @@ import Testing
 
 let base = "https://api.example.com"
 
-/// A page as paging sees it, made without bytes.
+/// Makes a page for paging, without bytes.
 func page(
   _ ids: [Int], number: Int = 1, url: String = base + "/items", headers: [(name: String, value: String)] = [],
   _ change: (inout PageFacts) -> Void = { _ in }
@@ -26,14 +26,14 @@ private func walk(_ text: String, scope: FirstRequest.Scope = .all, allowed: [St
 }
 
 extension PageWalk.Step {
-  /// For one-line comparisons.
+  /// A description for one-line comparisons.
   var shown: String {
     switch self {
     case .next(let request): "next " + PageWalk.Step.path(request)
     case .pause(let request): "pause " + PageWalk.Step.path(request)
     case .again(let request): "again " + PageWalk.Step.path(request)
     case .restart(let request): "restart " + PageWalk.Step.path(request)
-    case .end(let end): "end \(end.certainty.rawValue)"
+    case .end(let end): "end \(end.completeness.rawValue)"
     case .fail(let error): "fail \(error.code.rawValue)"
     }
   }
@@ -54,14 +54,14 @@ struct PageWalkTests {
     #expect(walk.request.url == base + "/items?per_page=2")
     #expect(walk.accept(page([1, 2], headers: link("/items/6?after=abc"))).shown == "next /items/6?after=abc")
     #expect(walk.accept(page([], headers: link("?after=abd"))).shown == "next /items?after=abd")
-    #expect(walk.accept(page([3])).shown == "end sure")
+    #expect(walk.accept(page([3])).shown == "end complete")
     #expect(walk.state.items == 3 && walk.state.pages == 3)
   }
 
   @Test(arguments: [
     (FactValue.text("/p2?x=a b"), "next /p2?x=a%20b"), (.text("p2"), "next /p2"),
     (.text("https://api.example.com:443/q"), "next :443/q"),
-    (.missing, "end sure"), (.null, "end sure"), (.text(""), "end sure"), (.flag(false), "end sure"),
+    (.missing, "end complete"), (.null, "end complete"), (.text(""), "end complete"), (.flag(false), "end complete"),
     (.number("2"), "fail wrongShape"),
     (.other, "fail wrongShape"), (.flag(true), "fail wrongShape"), (.text("ftp://x/y"), "fail wrongShape"),
     (.text("http://api.example.com/p2"), "fail foreignOrigin"), (.text("//evil.example/p"), "fail foreignOrigin"),
@@ -100,7 +100,7 @@ struct PageWalkTests {
     #expect(walk.accept(page([]) { $0.cursor = .text("a+b/=é") }).shown == "next /items?c=a%2Bb%2F%3D%C3%A9")
     #expect(
       walk.accept(page([1]) { $0.cursor = .number("12345678901234567890123") }).shown == "next /items?c=12345678901234567890123")
-    #expect(walk.accept(page([2]) { $0.cursor = .null }).shown == "end sure")
+    #expect(walk.accept(page([2]) { $0.cursor = .null }).shown == "end complete")
     var body = try PageWalkTests.started(
       #"{"method":"POST","body":{"q":{"x":1}},"paging":{"style":"cursor","in":"body","cursorPath":"n","cursorParam":"q.after","sizeParam":"size","pageSize":5}}"#
     )
@@ -119,10 +119,10 @@ struct PageWalkTests {
     #expect(walk.request.url == base + "/items?sort=id&n=2&p=1")
     #expect(walk.accept(page([1])).shown == "next /items?sort=id&n=2&p=2")
     #expect(walk.accept(page([2, 3])).shown == "next /items?sort=id&n=2&p=3")
-    #expect(walk.accept(page([])).shown == "end open")
+    #expect(walk.accept(page([])).shown == "end unverified")
     var known = try PageWalkTests.started(#"{"paging":{"style":"page","pageParam":"p","firstPage":0,"totalPagesPath":"last"}}"#)
     #expect(known.accept(page([1]) { $0.totalPages = 1 }).shown == "next /items?p=1")
-    #expect(known.accept(page([2]) { $0.totalPages = 1 }).shown == "end open")
+    #expect(known.accept(page([2]) { $0.totalPages = 1 }).shown == "end unverified")
   }
 
   @Test func page_serverIgnoresTheParameter_isAnErrorNamingIt() throws {
@@ -139,11 +139,11 @@ struct PageWalkTests {
     var walk = try walk(#"{"totalPath":"t","paging":{"style":"offset","offsetParam":"o"}}"#)
     #expect(walk.request.url == base + "/items?o=0")
     #expect(walk.accept(page([1, 2, 3]) { $0.total = 5 }).shown == "next /items?o=3")
-    #expect(walk.accept(page([4, 5]) { $0.total = 5 }).shown == "end sure")
+    #expect(walk.accept(page([4, 5]) { $0.total = 5 }).shown == "end complete")
     var overlapping = try PageWalkTests.started(#"{"paging":{"style":"offset","offsetParam":"o","overlap":1}}"#)
     #expect(overlapping.accept(page([1, 2, 3])).shown == "next /items?o=2")
     #expect(overlapping.accept(page([3, 4])).shown == "next /items?o=3")
-    #expect(overlapping.accept(page([4])).shown == "end open")
+    #expect(overlapping.accept(page([4])).shown == "end unverified")
   }
 
   @Test func offset_pageThatRepeatsNothing_isShort_andWalkedAgainTwice() throws {
@@ -151,7 +151,7 @@ struct PageWalkTests {
     for round in 0..<3 {
       _ = walk.accept(page([1, 2, 3]))
       _ = walk.accept(page([5, 6]))
-      #expect(walk.accept(page([6])).shown == (round < 2 ? "restart /items?o=0" : "end short"))
+      #expect(walk.accept(page([6])).shown == (round < 2 ? "restart /items?o=0" : "end incomplete"))
     }
   }
 
@@ -160,22 +160,22 @@ struct PageWalkTests {
     #expect(walk.request.url == base + "/items")
     #expect(walk.accept(page([1, 2])).shown == "next /items?starting_after=2")
     #expect(walk.accept(page([2, 3])).shown == "next /items?starting_after=3")
-    #expect(walk.accept(page([3])).shown == "end sure")
+    #expect(walk.accept(page([3])).shown == "end complete")
     var more = try PageWalkTests.started(#"{"paging":{"style":"keyset","afterParam":"a","hasMorePath":"m"}}"#)
-    #expect(more.accept(page([1]) { $0.hasMore = false }).shown == "end sure")
+    #expect(more.accept(page([1]) { $0.hasMore = false }).shown == "end complete")
   }
 
   @Test func header_parameterOrURL_emptyEnds() throws {
     var walk = try walk(#"{"paging":{"style":"header","nextHeader":"X-Next-Page","pageParam":"page"}}"#)
     #expect(walk.accept(page([1], headers: [("x-next-page", "2")])).shown == "next /items?page=2")
-    #expect(walk.accept(page([2], headers: [("X-NEXT-PAGE", "")])).shown == "end sure")
+    #expect(walk.accept(page([2], headers: [("X-NEXT-PAGE", "")])).shown == "end complete")
     var url = try PageWalkTests.started(#"{"paging":{"style":"header","nextHeader":"Next"}}"#)
     #expect(url.accept(page([1], headers: [("next", "/p?x=t1")])).shown == "next /p?x=t1")
   }
 
   @Test func none_oneRequest_aCutListFails() throws {
     var walk = try walk(#"{"totalPath":"t"}"#)
-    #expect(walk.accept(page([1, 2]) { $0.total = 2 }).shown == "end sure")
+    #expect(walk.accept(page([1, 2]) { $0.total = 2 }).shown == "end complete")
     var cut = try PageWalkTests.started(#"{"totalPath":"t"}"#)
     #expect(cut.accept(page([1, 2]) { $0.total = 3 }).shown == "fail cutList")
   }
@@ -188,7 +188,7 @@ struct PageWalkTests {
           $0.cursor = .text("t")
           $0.hasMore = false
         }
-      ).shown == "end sure")
+      ).shown == "end complete")
     var end = try walk(#"{"paging":{"style":"bodyUrl","nextPath":"n","endPath":"e"}}"#)
     #expect(
       end.accept(
@@ -196,9 +196,9 @@ struct PageWalkTests {
           $0.next = .text("/p")
           $0.isEnd = true
         }
-      ).shown == "end sure")
+      ).shown == "end complete")
     var empty = try walk(#"{"paging":{"style":"bodyUrl","nextPath":"n","endEmpty":true}}"#)
-    #expect(empty.accept(page([]) { $0.next = .text("/p") }).shown == "end sure")
+    #expect(empty.accept(page([]) { $0.next = .text("/p") }).shown == "end complete")
     var onwards = try walk(#"{"paging":{"style":"page","pageParam":"p","endEmpty":false}}"#)
     #expect(onwards.accept(page([])).shown == "next /items?p=2")
   }
@@ -254,7 +254,7 @@ struct PageWalkTests {
     #expect(walk.failed(json, bodyIsEmpty: false) == nil)
     _ = walk.accept(page([1]))
     #expect(walk.failed(PageAnswer(url: base, status: 404, headers: [("Content-Type", "text/html")]), bodyIsEmpty: false) == nil)
-    #expect(walk.failed(json, bodyIsEmpty: false)?.shown == "end open")
+    #expect(walk.failed(json, bodyIsEmpty: false)?.shown == "end unverified")
   }
 
   @Test func maxPages_pausesWithTheCursorKept() throws {
@@ -273,7 +273,7 @@ struct PageWalkTests {
       (#"{"paging":{"style":"page","pageParam":"p"}}"#, base + "/items?p=7", "next /items?p=7"),
       (#"{"paging":{"style":"offset","offsetParam":"o"}}"#, base + "/items?o=60", "next /items?o=60"),
       (#"{"paging":{"style":"cursor","cursorPath":"n","cursorParam":"c"}}"#, base + "/items?c=a%20b", "next /items?c=a%20b"),
-      (#"{"paging":{"style":"link"}}"#, nil, "end sure"), (#"{"paging":{"style":"link"}}"#, base + "/items", "fail loop"),
+      (#"{"paging":{"style":"link"}}"#, nil, "end complete"), (#"{"paging":{"style":"link"}}"#, base + "/items", "fail loop"),
     ] as [(String, String?, String)])
   func unchanged_leadsOnAsInTheLastRun(text: String, next: String?, expected: String) throws {
     var walk = try walk(text)
@@ -309,15 +309,15 @@ struct CompletenessTests {
 
   @Test func total_allIdsReceived_isSure_fewerIsShort() throws {
     let text = #"{"totalPath":"t","paging":{"style":"page","pageParam":"p"}}"#
-    #expect(try run(text, [page([1, 2]) { $0.total = 3 }, page([3]) { $0.total = 3 }, page([])]).last == "end sure")
+    #expect(try run(text, [page([1, 2]) { $0.total = 3 }, page([3]) { $0.total = 3 }, page([])]).last == "end complete")
     #expect(try run(text, [page([1, 2]) { $0.total = 4 }, page([3]) { $0.total = 3 }, page([])]).last == "restart /items?p=1")
-    // An id that came twice counts once.
+    // An id that occurs twice counts once.
     #expect(try run(text, [page([1, 2]) { $0.total = 3 }, page([2]) { $0.total = 3 }, page([])]).last == "restart /items?p=1")
-    #expect(try run(text, [page([1, 2]), page([])]).last == "end open")
+    #expect(try run(text, [page([1, 2]), page([])]).last == "end unverified")
     #expect(
       try run(
         #"{"totalPath":"t","paging":{"style":"page","pageParam":"p","shifts":false}}"#, [page([1]) { $0.total = 9 }, page([])]
-      ).last == "end sure")
+      ).last == "end complete")
   }
 
   @Test(arguments: [
@@ -337,8 +337,8 @@ struct CompletenessTests {
 
   @Test func link_pageNumbers_areOpen_tokensAreSure() throws {
     let text = #"{"paging":{"style":"link"}}"#
-    #expect(try run(text, [page([1], headers: link("/items?page=2")), page([2])]).last == "end open")
-    #expect(try run(text, [page([1], headers: link("/items?after=Zm9v")), page([2])]).last == "end sure")
+    #expect(try run(text, [page([1], headers: link("/items?page=2")), page([2])]).last == "end unverified")
+    #expect(try run(text, [page([1], headers: link("/items?after=Zm9v")), page([2])]).last == "end complete")
   }
 
   @Test func maxItems_goesOnByDate() throws {
@@ -350,9 +350,9 @@ struct CompletenessTests {
     }
     #expect(walk.accept(dated([1, 2], 10, next: "/items?c=a")).shown == "next /items?c=a")
     #expect(walk.accept(dated([3, 4], 20, next: "/items?c=b")).shown == "next /items?sort=u&since=1970-01-01T00%3A00%3A19Z")
-    // The server cuts without a word: a list that ends exactly at the cap has not ended.
+    // The server truncates silently: a list that ends exactly at the cap is not complete.
     #expect(walk.accept(dated([4, 5, 6, 7], 30, next: nil)).shown == "next /items?sort=u&since=1970-01-01T00%3A00%3A29Z")
-    #expect(walk.accept(dated([7, 8], 40, next: nil)).shown == "end open")
+    #expect(walk.accept(dated([7, 8], 40, next: nil)).shown == "end unverified")
     var stuck = try PageWalk(target(text), base: base, scope: .all)
     _ = stuck.accept(dated([1, 2, 3, 4], 10, next: nil))
     guard case .fail(let error) = stuck.accept(dated([1, 2, 3, 4], 10, next: nil)) else {
@@ -411,7 +411,7 @@ struct WalkStateTests {
     _ = walk.accept(page([1, 2]) { $0.total = 2 })
     let state = try #require(WalkState(walk.state.json(target, nowMs: 0), target, nowMs: 0))
     var resumed = PageWalk(target, base: base, resuming: state)
-    #expect(resumed.accept(page([])).shown == "end open")
+    #expect(resumed.accept(page([])).shown == "end unverified")
   }
 
   @Test func json_everyPosition_comesBack() {
@@ -422,7 +422,7 @@ struct WalkStateTests {
     for position in positions { #expect(WalkPosition(position.json) == position) }
   }
 
-  /// Random servers: a walk always comes to an end, and never asks for a page twice in a row.
+  /// With random servers a walk always ends, and never requests a page twice in a row.
   @Test func walk_randomPages_alwaysEnds() throws {
     var random = SeededGenerator(state: 5)
     let targets = try [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RestCollections
 
-/// A target of a few keys, given as JSON text; `type`, `connection` and `url` are added where they are missing.
+/// Makes a target from JSON text, adding `type`, `connection` and `url` if they are missing.
 func target(_ text: String = "{}") throws -> RestTarget {
   var json: JSONObject = ["type": "rest", "connection": "api", "url": "/items"]
   for (key, value) in try #require(try JSONValue(parsing: text).objectValue) { json[key] = value }
@@ -85,7 +85,7 @@ struct RestTargetTests {
     (#"{"connection":"a b"}"#, "rest target: 'connection' must be a name of 1 to 64 letters, digits, '.', '_' and '-'"),
     (#"{"url":5}"#, "rest target: 'url' must be text, not a number"),
     (#"{"url":"/{org"}"#, "rest target: 'url' is not a template: '/{org' has a '{' without '}'"),
-    (#"{"url":"/{org}"}"#, "rest target: 'url' needs a value for 'org', and 'vars' has none"),
+    (#"{"url":"/{org}"}"#, "rest target: 'url' needs a value for 'org', but 'vars' has none"),
     (#"{"method":"PUT"}"#, "rest target: 'method' cannot be 'PUT'; known: GET, POST"),
     (#"{"body":{}}"#, "rest target: 'body' is for lists with \"method\": \"POST\""),
     (#"{"params":{"n":5}}"#, "rest target: 'params' must hold texts; 'n' is a number"),
@@ -98,7 +98,7 @@ struct RestTargetTests {
     (#"{"itemsMissing":"empt"}"#, "rest target: 'itemsMissing' cannot be 'empt'; did you mean 'empty'?"),
     (
       #"{"dateFormat":"yy"}"#,
-      "rest target: 'dateFormat' is not a date format: 'yy' has 'yy'; known are iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
+      "rest target: 'dateFormat' is not a date format: 'yy' has 'yy'; known: iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
     ),
     (#"{"paging":{"style":"lnik"}}"#, "rest target, paging: 'style' cannot be 'lnik'; did you mean 'link'?"),
     (#"{"paging":{"stile":"link"}}"#, "rest target, paging: 'stile' is not known here; did you mean 'style'?"),
@@ -131,7 +131,7 @@ struct RestTargetTests {
     ),
     (
       #"{"incremental":{"mode":"param","params":{"a":"b"}},"modificationDateField":"u"}"#,
-      "rest target, incremental: 'params' or 'body' must hold '{since}' with the mode 'param'"
+      "rest target, incremental: 'params' or 'body' must contain '{since}' with the mode 'param'"
     ),
     (
       #"{"incremental":{"mode":"param","params":{"a":"{since}"}}}"#,
@@ -175,7 +175,7 @@ struct RestTargetTests {
       #"{"headers":{"X":{"envv":"A"}}}"#,
       "rest target: 'headers' holds 'X', which must be text, {\"env\": NAME}, {\"file\": PATH} or {\"command\": [PROGRAM, ...]}"
     ),
-    (#"{"headers":{"Host":"x"}}"#, "rest target: 'headers' cannot set 'Host': the client does"),
+    (#"{"headers":{"Host":"x"}}"#, "rest target: 'headers' cannot set 'Host', which the client sets itself"),
     (#"{"ghosts":{"maxRatio":2}}"#, "rest target, ghosts: 'maxRatio' must be a number above 0 and at most 1"),
     (#"{"ghosts":{"mode":"perId"}}"#, "rest target, ghosts: 'mode' cannot be 'perId' without 'up' with 'read'"),
     (#"{"cache":"never"}"#, "rest target: 'cache' cannot be 'never'; known: default, revalidate, reload, bypass, offline"),
@@ -184,7 +184,7 @@ struct RestTargetTests {
     (#"{"up":{"create":{"url":"/x"}}}"#, "rest target, up, create: needs 'fields' or 'body'"),
     (
       #"{"up":{"update":{"url":"/x","method":"PUT","fields":["a"]}}}"#,
-      "rest target, up, update: 'fields' lists fields for a PUT, which would erase all others; send \"*\", use PATCH, or set 'merges' when the server keeps them"
+      "rest target, up, update: 'fields' lists fields for a PUT, which would erase all others; send \"*\", use PATCH, or set 'merges' if the server keeps them"
     ),
     (
       #"{"up":{"update":{"url":"/x","fields":["a"],"newId":"uuid"}}}"#,
@@ -193,7 +193,7 @@ struct RestTargetTests {
     (#"{"up":{"precondition":"check"}}"#, "rest target, up: 'precondition' cannot be 'check' without 'read'"),
     (
       #"{"up":{"tag":{"template":"{etag}"}}}"#,
-      "rest target, up, tag: 'template' must hold '{tag}' once and nothing else in braces"
+      "rest target, up, tag: 'template' must contain '{tag}' once and nothing else in braces"
     ),
   ])
   func target_wrong_isRefusedNamingTheKey(text: String, complaint: String) {
@@ -214,7 +214,7 @@ struct RestTargetTests {
     }
   }
 
-  /// Whatever stands under a known key, reading ends with a target or with an error that names it.
+  /// Any value of a known key results in a target or in an error that names the key.
   @Test func target_randomValues_areReadOrRefused() throws {
     var random = SeededGenerator(state: 9)
     let values: [JSONValue] = [

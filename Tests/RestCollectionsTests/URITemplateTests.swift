@@ -25,7 +25,7 @@ struct URITemplateTests {
   }
 
   @Test func expanded_missingValue_isAnErrorNamingIt() {
-    #expect(throws: URITemplate.Problem("needs a value for 'nobody', and there is none")) { try expand("/{org}/{nobody}") }
+    #expect(throws: URITemplate.Problem("needs a value for 'nobody', but there is none")) { try expand("/{org}/{nobody}") }
     #expect(throws: URITemplate.Problem.self) { try expand("/x{?org,nobody}") }
   }
 
@@ -41,7 +41,7 @@ struct URITemplateTests {
   }
 
   @Test func template_queryInAHeader_isRefused() {
-    #expect(throws: URITemplate.Problem("has '{?a}', which belongs into a URL")) { try URITemplate("x{?a}", for: .text) }
+    #expect(throws: URITemplate.Problem("has '{?a}', which belongs in a URL")) { try URITemplate("x{?a}", for: .text) }
   }
 
   @Test(arguments: [

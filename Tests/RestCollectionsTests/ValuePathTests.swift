@@ -5,7 +5,7 @@ import Testing
 
 @testable import RestCollections
 
-/// The JSON text that a path leads to, nil when it leads nowhere.
+/// Returns the JSON text at a path; nil if there is none.
 func evaluate(_ path: String, in text: String) throws -> String? {
   try Array(text.utf8).withUnsafeBytes { bytes in
     var walker = JSONWalker(bytes)
@@ -46,10 +46,10 @@ struct ValuePathTests {
   @Test(arguments: [
     ("", "is empty; '$' is the root"), ("a..b", "has an empty step"), (".a", "has an empty step"), ("a.", "has an empty step"),
     ("a[0]", "has '[0]', which is neither '[key=value]' nor '[*]'; an index is written '.0'"), ("a[b", "has a '[' without ']'"),
-    ("a]b", "has a ']' without '['"), ("a[k=v]b", "lacks a dot behind ']'"),
+    ("a]b", "has a ']' without '['"), ("a[k=v]b", "lacks a dot after ']'"),
     ("a[=v]", "has '[=v]', which is neither '[key=value]' nor '[*]'; an index is written '.0'"),
-    ("/a~2", "has a '~' that is neither '~0' nor '~1'"), ("header:", "does not name a header behind 'header:'"),
-    ("header:a b", "does not name a header behind 'header:'"), ("a[*].b[*]", "has '[*]' twice"),
+    ("/a~2", "has a '~' that is neither '~0' nor '~1'"), ("header:", "has no valid header name after 'header:'"),
+    ("header:a b", "has no valid header name after 'header:'"), ("a[*].b[*]", "has '[*]' twice"),
   ])
   func path_wrong_isRefused(text: String, complaint: String) {
     #expect(throws: ValuePath.Problem(complaint)) { try ValuePath(text, taking: [.header, .each]) }
@@ -94,7 +94,7 @@ struct ValuePathTests {
     }
   }
 
-  /// Paths of keys and positions lead to what a full parse has there.
+  /// Paths of keys and indexes yield the same values as a full parse.
   @Test func value_generatedTexts_matchAFullParse() throws {
     var random = SeededGenerator(state: 99)
     for _ in 0..<2000 {

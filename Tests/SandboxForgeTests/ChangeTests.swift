@@ -2,7 +2,7 @@ import JSON
 import SandboxForge
 import Testing
 
-/// Repositories that are made, changed, renamed and deleted; what requests have to bring.
+/// Creating, changing, renaming and deleting repositories; requirements on requests.
 @Suite struct ChangeTests {
   @Test func repository_isCreatedChangedAndDeleted() async throws {
     try await withForge { _, client, clock in
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func repository_thatCannotBe_saysWhatIsWrong() async throws {
+  @Test func repository_invalid_saysWhatIsWrong() async throws {
     try await withForge { server, client, _ in
       let known = try await client.get("/repositories/1296269").json["name"] ?? .null
       let twice = try await client.json("POST", "/orgs/acme/repos", ["name": known])
@@ -52,7 +52,7 @@ import Testing
       let write = try await client.json("PATCH", "/repos/\(before)", ["description": "x"])
       #expect(write.status == 307 && write.header("location") == server.url + "/repositories/1296269")
       #expect(try await client.get("/repos/acme/renamed").json["description"] != "x")
-      // A new one under the old name is found there.
+      // A new repository under the old name takes precedence.
       let name = before.split(separator: "/")[1]
       _ = try await client.json("POST", "/orgs/acme/repos", ["name": .string(String(name))])
       #expect(try await client.get("/repos/\(before)").status == 200)

@@ -2,7 +2,7 @@ import JSON
 import SandboxForge
 import Testing
 
-/// Faults of any server on the forge, its own, and its control interface.
+/// General faults on the forge, its own faults, and its control interface.
 @Suite struct FaultTests {
   private static let list = "/orgs/acme/repos?per_page=10"
 
@@ -92,7 +92,7 @@ import Testing
     try await ForgeClient(port: server.port, token: server.controlToken).json("POST", "/__sandbox/\(action)", body)
   }
 
-  @Test func control_settings_areToldAndChanged() async throws {
+  @Test func control_settings_areReturnedAndChanged() async throws {
     try await withForge { server, client, _ in
       let all = try await call(server, "forge")
       #expect(all.json["links"] == "absolute" && all.json["signedInRequests"] == 5_000 && all.json["wrapper"] == .null)

@@ -2,23 +2,23 @@ import Foundation
 import JSON
 import SandboxForge
 
-/// A plain HTTP/1.1 client over one socket per request: shows what went over the wire, header lines one by one.
+/// A plain HTTP/1.1 client with one socket per request, which records header lines one by one.
 struct ForgeClient: Sendable {
   struct Answer: Sendable {
     let status: Int
     let lines: [(name: String, value: String)]
     let body: [UInt8]
-    /// The connection ended before the announced length.
+    /// True if the connection ended before the announced length.
     let isTruncated: Bool
 
-    /// The first header of that name, in any spelling.
+    /// The first header with this name; case is ignored.
     func header(_ name: String) -> String? { lines.first { $0.name.lowercased() == name.lowercased() }?.value }
     var text: String { String(decoding: body, as: UTF8.self) }
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
     var items: [JSONValue] { json.arrayValue ?? [] }
     var ids: [Int64] { items.compactMap { $0["id"]?.integerValue } }
     var message: String? { json["message"]?.stringValue }
-    /// Targets of all `Link` lines by their relation, read as simply as they are written by default.
+    /// The targets of all `Link` lines by relation, parsed as simply as the default format allows.
     var links: [String: String] {
       var found: [String: String] = [:]
       for line in lines where line.name.lowercased() == "link" {
@@ -31,7 +31,7 @@ struct ForgeClient: Sendable {
       }
       return found
     }
-    /// A header that holds a number.
+    /// A header with a number.
     func number(_ name: String) -> Int? { header(name).flatMap { Int($0) } }
   }
   struct NoAnswer: Error { let text: String }
@@ -44,7 +44,7 @@ struct ForgeClient: Sendable {
     try await send("GET", target, headers: headers)
   }
 
-  /// Follows a link as a client does that knows nothing: by its whole address.
+  /// Follows a link like a generic client: by its absolute URL.
   func follow(_ url: String) async throws -> Answer {
     let root = "http://127.0.0.1:\(port)"
     guard url.hasPrefix(root) else { throw NoAnswer(text: "\(url) leads elsewhere") }
@@ -66,7 +66,7 @@ struct ForgeClient: Sendable {
     let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (body ?? [])
     let port = port
     return try await withCheckedThrowingContinuation { continuation in
-      // A thread of its own: the server's work needs the pool's.
+      // Use a separate thread: the server's work needs the pool's.
       Thread.detachNewThread { continuation.resume(with: Result { try Self.exchange(bytes, port) }) }
     }
   }
@@ -110,8 +110,8 @@ struct ForgeClient: Sendable {
   }
 }
 
-/// A forge whose clock stands at 2026-03-02 09:00:00 until it is moved, and a client of acme's keeper; stopped at the end of
-/// `body`.
+/// Runs `body` with a forge whose clock stands at 2026-03-02 09:00:00 until it is moved, and a
+/// client of acme's maintainer; then stops the forge.
 func withForge(
   _ settings: ForgeSettings = .init(), _ body: (ForgeServer, ForgeClient, ManualSandboxClock) async throws -> Void
 ) async throws {

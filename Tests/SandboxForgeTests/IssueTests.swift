@@ -4,7 +4,7 @@ import Testing
 
 /// Issues and their comments.
 @Suite struct IssueTests {
-  /// acme's first repository, which has 120 issues.
+  /// The path of acme's first repository, which has 120 issues.
   static let home = "/repositories/1296269"
 
   @Test func issues_areOpenOnesByDefault_pullRequestsAmongThem() async throws {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func issue_thatCannotBe_saysWhatIsWrong() async throws {
+  @Test func issue_invalid_saysWhatIsWrong() async throws {
     try await withForge { server, client, _ in
       let none = try await client.json("POST", Self.home + "/issues", ["body": "x"])
       #expect(none.status == 422 && none.message == "Validation Failed")

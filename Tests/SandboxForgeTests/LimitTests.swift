@@ -17,7 +17,7 @@ import Testing
       #expect(refused.message == "API rate limit exceeded for 127.0.0.1." && refused.header("x-ratelimit-resource") == "core")
       let reset = try #require(refused.number("x-ratelimit-reset"))
       #expect(Int64(reset) == clock.now() + 3_600)
-      // Those with a token have a limit of their own.
+      // Callers with a token have a separate limit.
       #expect(try await ForgeClient(port: server.port, token: server.token(of: "ada")).get("/orgs/acme").status == 200)
       clock.advance(by: 3_599)
       server.settings.limitStatus = 429
@@ -95,7 +95,7 @@ import Testing
         #expect(same.status == 304 && same.body.isEmpty && same.header("link") == nil && same.header("etag") == tag)
         #expect(same.number("x-ratelimit-used") == used, "free for those who say who they are")
       }
-      // Of one page, one Accept and one caller.
+      // A tag covers one page, one Accept header and one caller.
       let others = try await [
         client.get("/orgs/acme/repos?per_page=10&page=2", [("If-None-Match", tag)]),
         client.get("/orgs/acme/repos?per_page=10", [("If-None-Match", tag), ("Accept", "text/plain")]),

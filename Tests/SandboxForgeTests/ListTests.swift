@@ -17,7 +17,7 @@ import Testing
       #expect(second.links["prev"]?.hasSuffix("page=1") == true && second.links["first"]?.hasSuffix("page=1") == true)
       let last = try await client.follow(try #require(first.links["last"]))
       #expect(last.items.count == 10 && last.links["next"] == nil && last.links["last"] == nil)
-      // Whole numbers beyond what a floating-point number holds.
+      // Integers too large for a floating-point number.
       #expect((first.ids + second.ids + last.ids).allSatisfy { $0 > 1 << 53 })
     }
   }

@@ -85,7 +85,7 @@ import Testing
       #expect(first.links.keys.sorted() == ["next"])
       let next = try #require(first.links["next"])
       let second = try await client.follow(next)
-      // A row of the first page goes, and one of the second.
+      // One row of the first page is deleted, and one of the second.
       for name in [first.items[0], second.items[0]].compactMap({ $0["full_name"]?.stringValue }) {
         #expect(try await client.send("DELETE", "/repos/\(name)").status == 204)
       }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func sizes_areClampedWithoutAWord() async throws {
+  @Test func sizes_areClampedSilently() async throws {
     try await withForge { server, client, _ in
       #expect(try await client.get("/orgs/harbor/repos?per_page=1000").items.count == 100)
       for wish in ["0", "-3", "x", ""] {

@@ -57,6 +57,26 @@ private let root = "/services/apexrest"
     }
   }
 
+  /// The limit is that of a transaction, over all queries of a request.
+  @Test func handler_queriesFindMoreThan50000Rows_isAnErrorAndWritesNothing() async throws {
+    try await withOrg { server, client in
+      for index in 0..<1000 { try server.create("Account", fields: ["Name": .string("A\(index)")]) }
+      try server.setApexRest("POST", "greedy/:times") { call in
+        try call.create("Contact", fields: ["LastName": "B"])
+        var rows = 0
+        for _ in 0..<(Int(call.parameters["times"] ?? "") ?? 0) {
+          rows += try call.query("SELECT Id FROM Account")["records"]?.arrayValue?.count ?? 0
+        }
+        return ApexAnswer(body: ["rows": .integer(Int64(rows))])
+      }
+      #expect(try await client.json("POST", "\(root)/greedy/50", "{}").json["rows"] == 50_000)
+      let refused = try await client.json("POST", "\(root)/greedy/51", "{}")
+      #expect(refused.status == 500 && refused.errorCode == "APEX_ERROR")
+      #expect(refused.message == "System.LimitException: Too many query rows: 50001")
+      #expect(try server.query("SELECT COUNT() FROM Contact")["totalSize"] == 1)
+    }
+  }
+
   @Test func handler_headersAndBytes_areSentAsTheyAre() async throws {
     try await withOrg { server, client in
       try server.setApexRest("GET", "/picture") { call in
@@ -77,9 +97,9 @@ private let root = "/services/apexrest"
   @Test func handler_answerThatCannotBeSent_isAnErrorAndWritesNothing() async throws {
     try await withOrg { server, client in
       let wrong: [(ApexAnswer, String)] = [
-        (ApexAnswer(status: 99, body: nil), "the status 99"), (ApexAnswer(status: 204, body: 1), "status 204 has no body"),
-        (ApexAnswer(body: nil, headers: [("X-A", "b\r\nSet-Cookie: c")]), "'X-A' holds a line break"),
-        (ApexAnswer(body: nil, headers: [("X A", "b")]), "'X A' is not a valid name"),
+        (ApexAnswer(status: 99, body: nil), "the status 99"), (ApexAnswer(status: 204, body: 1), "status 204 cannot have a body"),
+        (ApexAnswer(body: nil, headers: [("X-A", "b\r\nSet-Cookie: c")]), "'X-A' contains a line break"),
+        (ApexAnswer(body: nil, headers: [("X A", "b")]), "'X A' is not a valid header name"),
         (ApexAnswer(body: nil, headers: [("Content-Length", "1")]), "sets the header 'Content-Length' itself"),
       ]
       for (number, (answer, problem)) in wrong.enumerated() {
@@ -95,7 +115,7 @@ private let root = "/services/apexrest"
     }
   }
 
-  @Test func handler_catchesAFailedDelete_nothingOfItIsKept() async throws {
+  @Test func handler_catchesAFailedDelete_itsChangesAreUndone() async throws {
     try await withOrg { server, client in
       let account = try server.create("Account", fields: ["Name": "A"])
       try server.setApexRest("DELETE", "some") { call in

@@ -5,7 +5,7 @@ import Testing
 
 private let root = "/services/async/59.0/job"
 
-/// Bulk API 1.0: jobs of batches, in the three forms.
+/// Bulk API 1.0: jobs of batches in the three formats.
 @Suite struct AsyncBulkTests {
   private func send(
     _ client: WireClient, _ method: String, _ path: String, _ body: String = "", type: String = "application/xml"
@@ -54,7 +54,7 @@ private let root = "/services/async/59.0/job"
       #expect(value("state", closed) == "Closed" && value("numberBatchesCompleted", closed) == "1")
       let late = try await send(client, "POST", "/\(job)/batch", "LastName\nB\n", type: "text/csv")
       #expect(late.status == 400 && value("exceptionCode", late) == "InvalidJobState")
-      // The other API does not show them.
+      // Bulk API 2.0 does not list them.
       let other = try await client.send("GET", "/services/data/v66.0/jobs/ingest")
       #expect(other.json["records"] == [])
     }

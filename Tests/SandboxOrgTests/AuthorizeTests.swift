@@ -14,7 +14,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
     ] + extra
   }
 
-  /// A code for the phone client, through all pages.
+  /// Gets a code for the phone client, through all pages.
   private func code(_ client: WireClient, _ fields: [(String, String)]) async throws -> String {
     var browser = Browser(client)
     _ = try await browser.open(fields)
@@ -32,7 +32,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
     return fields.compactMap { name, value in value.map { (name, $0) } }
   }
 
-  // MARK: The way through
+  // MARK: The complete flow
 
   @Test func authorize_signInAndAllow_bringsTokensOnce() async throws {
     try await withSignIn { server, client in
@@ -51,7 +51,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
       let token = tokens.json["access_token"]?.stringValue
       let who = try await WireClient(port: server.port, token: token).send("GET", "/services/oauth2/userinfo")
       #expect(who.json["preferred_username"] == "grace@example.org" && who.json["family_name"] == "grace")
-      // The second use of a code ends what the first one brought.
+      // Using a code twice ends the tokens of its first use.
       let again = try await client.form("/services/oauth2/token", exchange(fields["code"] ?? ""))
       #expect(again.json["error_description"] == "expired authorization code")
       #expect(try await WireClient(port: server.port, token: token).query("SELECT Id FROM User").status == 401)
@@ -183,7 +183,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
       _ = try await browser.open(phone())
       let foreign = try await browser.submit(grace, headers: [("Origin", "https://evil.example")])
       #expect(foreign.status == 403 && foreign.headers["location"] == nil)
-      // A ticket without the cookie it was given to, or with another browser's, is none.
+      // A ticket is only valid with the cookie it was issued with, not with another browser's.
       var victim = Browser(client), attacker = Browser(client)
       _ = try await victim.open(phone())
       _ = try await attacker.open(phone())
@@ -193,7 +193,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
       let mixed = try await client.send(
         "POST", "/services/oauth2/authorize", headers: [("Cookie", attacker.cookie)], body: Array(body.utf8))
       #expect(mixed.status == 400)
-      // Its own browser may still go on, from the right place, and no page works twice.
+      // Its own browser may continue, from the right origin, and no page works twice.
       let page = victim
       #expect(try await victim.submit(grace, headers: [("Origin", server.url)]).status == 200)
       var back = page

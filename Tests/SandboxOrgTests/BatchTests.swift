@@ -31,7 +31,7 @@ private let batch = "/services/data/v66.0/composite/batch"
     }
   }
 
-  @Test func batch_haltOnError_leavesTheRestUntried() async throws {
+  @Test func batch_haltOnError_skipsTheRest() async throws {
     try await withOrg { server, client in
       func body(_ halt: Bool) -> String {
         let create = #"{"method":"POST","url":"v66.0/sobjects/Account","richInput":{"Name":"A"}}"#

@@ -4,7 +4,7 @@ import Testing
 
 private let grace = [("username", "grace@example.org"), ("password", "h0pper")]
 
-/// A browser that stays signed in, and what a client can say about that.
+/// A browser that stays signed in, and what clients can request about it.
 @Suite struct BrowserSessionTests {
   private func request(_ extra: [(String, String)] = []) -> [(String, String)] {
     [("response_type", "code"), ("client_id", "admin"), ("redirect_uri", "https://example.org/admin")] + extra
@@ -23,7 +23,7 @@ private let grace = [("username", "grace@example.org"), ("password", "h0pper")]
         #expect(answer.status == status, "\(extra)")
         if status == 302 { #expect(redirected(answer).fields["code"] != nil) }
       }
-      // The name of who is signed in stands in the form, not the hint.
+      // The form has the name of the signed-in user, not the hint.
       let page = try await browser.open(request([("prompt", "login"), ("login_hint", "x@example.org")]))
       #expect(page.text.contains("value=\"grace@example.org\"") && !page.text.contains("x@example.org"))
       var other = Browser(client)
@@ -48,7 +48,7 @@ private let grace = [("username", "grace@example.org"), ("password", "h0pper")]
     }
   }
 
-  @Test func browser_sessionOfOthersOrOld_isNone() async throws {
+  @Test func browser_sessionOfOthersOrOld_isIgnored() async throws {
     let clock = ManualSandboxClock()
     try await withSignIn(clock: clock) { server, client in
       var browser = Browser(client)

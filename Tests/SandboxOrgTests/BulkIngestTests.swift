@@ -15,7 +15,7 @@ private let jobs = "/services/data/v66.0/jobs/ingest"
     try await client.send("PUT", "\(jobs)/\(id)/batches", headers: [("Content-Type", "text/csv")], body: Array(csv.utf8))
   }
 
-  /// A job from its creation to its end.
+  /// Runs a job from its creation to its end.
   private func run(
     _ server: SandboxServer, _ client: WireClient, _ operation: String, _ object: String, _ csv: String, _ rest: String = ""
   ) async throws -> (id: String, job: JSONValue) {
@@ -58,7 +58,7 @@ private let jobs = "/services/data/v66.0/jobs/ingest"
     }
   }
 
-  @Test func insert_emptyLines_areNoRecordsButEmptyCellsAre() async throws {
+  @Test func insert_emptyLines_areSkippedButEmptyCellsAreRecords() async throws {
     try await withOrg { server, client in
       let (id, job) = try await run(server, client, "insert", "Contact", "LastName\n\nA\n\"\"\n\n\"\"")
       #expect(job["state"] == "JobComplete" && job["numberRecordsProcessed"] == 3 && job["numberRecordsFailed"] == 2)
@@ -93,7 +93,7 @@ private let jobs = "/services/data/v66.0/jobs/ingest"
     }
   }
 
-  @Test func upsert_byExternalId_tellsWhatIsNew() async throws {
+  @Test func upsert_byExternalId_reportsWhatIsNew() async throws {
     try await withOrg { server, client in
       let known = try server.create("Account", fields: ["Name": "A", "External_Id__c": "x"])
       let csv = "External_Id__c;Name\r\nx;A2\r\ny;B\r\n;C\r\n"
@@ -159,7 +159,7 @@ private let jobs = "/services/data/v66.0/jobs/ingest"
     }
   }
 
-  @Test func insert_manyRecords_areWorkedOffInSlices() async throws {
+  @Test func insert_manyRecords_areProcessedInSlices() async throws {
     try await withOrg { server, client in
       let text = String(repeating: "long text ", count: 100)
       let csv = "Name,Description\n\n" + (0..<1_501).map { "Company \($0),\"\(text)\n\($0)\"\n" }.joined()
@@ -170,7 +170,7 @@ private let jobs = "/services/data/v66.0/jobs/ingest"
     }
   }
 
-  @Test func abort_keepsWhatWasNotLookedAt() async throws {
+  @Test func abort_keepsUnprocessedRecords() async throws {
     try await withOrg { server, client in
       server.setBulkJobsPaused(true)
       let id = try await create(client, "insert", "Account")

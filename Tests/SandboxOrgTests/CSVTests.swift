@@ -28,21 +28,21 @@ import Testing
 
   @Test(
     arguments: [
-      ("a\"b,c\n", "a quote stands in the middle of a field that has none around it"),
-      ("\"a\"b\n", "text stands behind a closing quote"), ("\"a,b\n", "a quote is not closed"),
-      ("a\rb\n", "a carriage return stands without a line feed"), ("a\r", "a carriage return stands without a line feed"),
+      ("a\"b,c\n", "a quote is in the middle of an unquoted field"),
+      ("\"a\"b\n", "text follows a closing quote"), ("\"a,b\n", "a quote is not closed"),
+      ("a\rb\n", "a carriage return is not followed by a line feed"), ("a\r", "a carriage return is not followed by a line feed"),
     ])
   func reader_malformedText_tellsWhy(text: String, message: String) {
     #expect(throws: CSVReader.Problem(message: message)) { try read(text) }
   }
 
-  @Test func reader_bytesThatAreNoText_areRefused() {
+  @Test func reader_invalidUTF8_isRefused() {
     #expect(throws: CSVReader.Problem(message: "a field is not UTF-8")) {
       try CSVReader(delimiter: 0x2C).record(in: [0x61, 0xFF, 0x0A], at: 0, isLast: true)
     }
   }
 
-  /// Wherever the window ends, the reader asks for more or gives the same record.
+  /// Wherever the window ends, the reader asks for more or returns the same record.
   @Test(arguments: ["a,\"b\"\"c\"\r\n", "\"x\ny\",z\n", "plain,text\r\n"])
   func reader_everyCut_asksForMore(text: String) throws {
     let bytes = Array(text.utf8)

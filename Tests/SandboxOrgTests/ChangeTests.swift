@@ -5,7 +5,7 @@ import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
 
-/// getUpdated and getDeleted. The clock stands at 2026-03-02 09:00:00 UTC at first.
+/// getUpdated and getDeleted. The clock starts at 2026-03-02 09:00:00 UTC.
 @Suite struct ChangeTests {
   @Test func updatedAndDeleted_inTheSpan_listIds() async throws {
     let clock = ManualSandboxClock()

@@ -2,7 +2,7 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// The org's one clock, as clients see it.
+/// The org's only clock, as clients see it.
 @Suite struct ClockTests {
   private let account = "/services/data/v66.0/sobjects/Account"
 
@@ -19,7 +19,8 @@ import Testing
     }
   }
 
-  /// Of a resource, of an error, and of refusals before and after the request could be read.
+  /// Returns the dates of a resource, of an error, and of refusals before and after the request
+  /// could be read.
   private func dates(_ client: WireClient) async throws -> [String] {
     let answers = [
       try await client.send("GET", "/services/data"), try await client.send("GET", "/nowhere"),

@@ -28,7 +28,7 @@ private let collection = "/services/data/v66.0/composite/sobjects"
     }
   }
 
-  /// The place is the one in the whole body, behind records and members that look alike.
+  /// The position refers to the whole body, after records and members that look alike.
   @Test(arguments: [
     (
       #"{"records":[{"attributes":{"type":"Account"},"Name":"AnnualRevenue"},"# + "\n"

@@ -6,7 +6,7 @@ import Testing
 private let composite = "/services/data/v66.0/composite"
 private let data = "/services/data/v66.0"
 
-/// One subrequest as JSON text.
+/// Returns a subrequest as JSON text.
 private func sub(_ id: String, _ method: String, _ path: String, _ body: String? = nil) -> String {
   "{\"referenceId\":\"\(id)\",\"method\":\"\(method)\",\"url\":\"\(data)/\(path)\"\(body.map { ",\"body\":" + $0 } ?? "")}"
 }

@@ -4,11 +4,11 @@ import SandboxOrg
 import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
-/// The manual clock starts then.
+/// The start of the manual clock.
 private let now = "Mon, 02 Mar 2026 09:00:00 GMT"
 private let before = "Mon, 02 Mar 2026 08:59:59 GMT"
 
-/// Conditional headers and what a path behind an id leads to.
+/// Conditional headers, and the paths after an id.
 @Suite struct ConditionTests {
   @Test(arguments: [
     ("GET", "If-Modified-Since", now, 304), ("GET", "If-Modified-Since", before, 200), ("HEAD", "If-Modified-Since", now, 304),

@@ -128,7 +128,7 @@ extension WireClient.Answer {
     }
   }
 
-  @Test func requests_thatMakeNoSense_areRefused() async throws {
+  @Test func requests_invalid_areRefused() async throws {
     try await withOrg { server, client in
       let id = try await upload("T", "x", by: client).id
       let cases: [(String, Int, String)] = [

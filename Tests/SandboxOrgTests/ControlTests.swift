@@ -7,7 +7,7 @@ private struct OtherService: ServerService {
   func reply(to request: ServerRequest) async -> ServerReply { .text(200, "other \(request.segments.count)") }
 }
 
-/// The control interface, over HTTP and by name; and several orgs in one process.
+/// The control interface, over HTTP and by name; several orgs in one process.
 @Suite struct ControlTests {
   private func call(
     _ server: SandboxServer, _ action: String, _ body: String? = nil, token: String? = nil
@@ -45,7 +45,7 @@ private struct OtherService: ServerService {
     }
   }
 
-  @Test func control_log_tellsWhatWasAskedAndIsNotInIt() async throws {
+  @Test func control_log_listsRequestsButNotItself() async throws {
     try await withOrg { server, client in
       try server.faults.add(.serverError(502), when: .nth(2))
       _ = try await client.query("SELECT Id FROM User")
@@ -83,14 +83,14 @@ private struct OtherService: ServerService {
       }
       #expect(try await later.send("GET", page.json["nextRecordsUrl"]?.stringValue ?? "").errorCode == "INVALID_QUERY_LOCATOR")
       #expect(try server.query("SELECT COUNT() FROM ContentVersion")["totalSize"] == 0)
-      // The next id is the one that was next then.
+      // The next id is the same as at that time.
       let next = try server.create("Account", fields: ["Name": "D"])
       _ = try await call(server, "restore", #"{"name":"later"}"#)
       let names = try server.query("SELECT Name FROM Account ORDER BY Name")["records"]?.arrayValue?.compactMap { $0["Name"] }
       #expect(names == ["B", "C", "Changed"])
       #expect(try server.query("SELECT Name FROM Account WHERE Id = '\(next)'")["totalSize"] == 1)
       let unknown = try await call(server, "restore", #"{"name":"none"}"#)
-      #expect(unknown.status == 404 && unknown.message == "there is no snapshot 'none'; there are default, later")
+      #expect(unknown.status == 404 && unknown.message == "there is no snapshot 'none'; the snapshots are default, later")
     }
   }
 

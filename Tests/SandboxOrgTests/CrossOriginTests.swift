@@ -1,7 +1,7 @@
 import SandboxOrg
 import Testing
 
-/// Pages in a browser that call the org.
+/// Web pages that call the org.
 @Suite struct CrossOriginTests {
   private func with(_ origins: [String], _ body: (WireClient) async throws -> Void) async throws {
     var configuration = SandboxConfiguration()

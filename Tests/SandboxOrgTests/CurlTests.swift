@@ -2,7 +2,7 @@ import Foundation
 import SandboxOrg
 import Testing
 
-/// What a person types: nothing but curl against the served org.
+/// What a person types: only curl, against the served org.
 @Suite struct CurlTests {
   @Test func curl_signInQueryPageCreateUpdateDelete_works() async throws {
     var configuration = SandboxConfiguration()

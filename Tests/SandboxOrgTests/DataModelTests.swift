@@ -5,7 +5,7 @@ import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
 
-/// What the org makes of values: types, defaults, derived fields, rules.
+/// Data types, defaults, derived fields and rules of the org.
 @Suite struct DataModelTests {
   // MARK: Refusals
 
@@ -73,7 +73,7 @@ private let rows = "/services/data/v66.0/sobjects"
         "POST", "\(rows)/Contact", "{\"LastName\":\"A\",\"Email\":\"x\",\"Title\":\"\(title)\"}")
       let codes = contact.json.arrayValue?.compactMap { $0["errorCode"]?.stringValue }
       #expect(contact.status == 400 && codes == ["INVALID_EMAIL_ADDRESS", "STRING_TOO_LONG"])
-      // A required field that is missing is told first, and alone.
+      // A missing required field is reported first and alone.
       let missing = try await client.json("POST", "\(rows)/Contact", #"{"Email":"x"}"#)
       #expect(missing.json.arrayValue?.count == 1 && missing.errorCode == "REQUIRED_FIELD_MISSING")
       #expect(try await client.json("PATCH", "\(rows)/User/\(user)", #"{"Title":"Boss"}"#).status == 204)

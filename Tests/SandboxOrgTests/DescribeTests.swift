@@ -5,7 +5,7 @@ import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
 
-/// What a describe says about fields, and what statements make of them, is one thing.
+/// The describe flags of fields must match what statements allow.
 @Suite struct DescribeTests {
   private func describes(_ client: WireClient) async throws -> [(name: String, fields: [JSONValue])] {
     let names = try await client.send("GET", rows).json["sobjects"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
@@ -20,7 +20,7 @@ private let rows = "/services/data/v66.0/sobjects"
   @Test func describe_flags_areWhatStatementsAllow() async throws {
     try await withOrg { server, client in
       func isAllowed(_ soql: String) -> Bool { (try? server.query(soql)) != nil }
-      // Links are listed for one file or one record only, whatever else a statement says.
+      // Links can only be queried for one file or record, whatever else a statement says.
       for (name, fields) in try await describes(client) where name != "ContentDocumentLink" {
         for field in fields {
           let path = field["name"]?.stringValue ?? ""

@@ -5,7 +5,8 @@ import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
 
-/// Schema files with standard objects, events, metadata and record types; and descriptions of real orgs.
+/// Schema files with standard objects, events, metadata and record types; describe files of real
+/// orgs.
 @Suite struct DescribedSchemaTests {
   private func with(
     schema: String, seed: String? = nil, _ body: (SandboxServer, WireClient) async throws -> Void
@@ -110,7 +111,7 @@ private let rows = "/services/data/v66.0/sobjects"
 
   // MARK: Descriptions
 
-  /// What the sandbox says of an object is a description as well: an org with its objects answers the same.
+  /// The sandbox's own describe is a valid describe file: an org with its objects answers the same.
   @Test(arguments: ["Invoice__c", "OrderItem", "Lead"])
   func describe_ofASandbox_makesTheSameObjectInAnotherOrg(name: String) async throws {
     let custom = #"""

@@ -7,7 +7,7 @@ import Testing
 @Suite struct FaultKindTests {
   private static let page = "/services/data/v66.0/query?q=SELECT+Id,Name,Email+FROM+Contact"
 
-  /// The answers to `count` requests for one page after the bench has been reset to `seed`.
+  /// Returns the answers to `count` requests for one page after the bench has been reset to `seed`.
   private func answers(
     _ server: SandboxServer, _ token: String?, seed: UInt64, count: Int = 2, keepsOpen: Bool = true, target: String = page
   ) async throws -> [FaultWire.Answer] {
@@ -21,7 +21,8 @@ import Testing
     return answers
   }
 
-  /// Runs a page with a fault: the untouched answer, and the answers of two runs with one seed, which must be the same.
+  /// Requests a page with a fault: checks the unmodified answer and those of two runs with one
+  /// seed, which must be equal.
   private func seen(
     _ fault: Fault, keepsOpen: Bool = true, isRandom: Bool = false,
     _ check: (_ whole: FaultWire.Answer, _ answers: [FaultWire.Answer], SandboxServer) throws -> Void
@@ -32,7 +33,7 @@ import Testing
       try server.faults.add(fault, path: "**/query")
       let first = try await answers(server, client.token, seed: 7, keepsOpen: keepsOpen)
       let second = try await answers(server, client.token, seed: 7, keepsOpen: keepsOpen)
-      // Compared beforehand: nobody wants to see the bodies of a failure.
+      // Compare beforehand, to keep the bodies out of failure messages.
       let isRepeated = first == second, isConstant = first[0] == first[1]
       #expect(isRepeated && isConstant != isRandom)
       if isRandom {
@@ -108,7 +109,7 @@ import Testing
   @Test func hang_staysSilentUntilTheClientGivesUp() async throws {
     try await withOrg { server, client in
       var made: JSONValue = 0
-      // Each twice with one seed.
+      // Each one twice with one seed.
       for executed in [false, true, true, false] {
         server.faults.clear()
         server.faults.reset(seed: 2)
@@ -163,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func invalidUTF8_hasAByteThatNoTextHas() async throws {
+  @Test func invalidUTF8_hasAnInvalidByte() async throws {
     try await seen(.invalidUTF8, keepsOpen: false, isRandom: true) { whole, answers, _ in
       for answer in answers {
         #expect(answer.body.filter { $0 == 0xFF }.count == 1 && answer.body.count == whole.body.count + 1)

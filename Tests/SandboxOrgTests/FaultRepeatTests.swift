@@ -3,16 +3,17 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// The catalogue of kinds against one course of requests: each happens, to some of them, and the same again with the same seed.
+/// Runs all kinds against the same requests: each takes effect on some, and identically with the
+/// same seed.
 @Suite struct FaultRepeatTests {
-  /// What a client saw of one request.
+  /// What a client observed for one request.
   private struct Seen: Equatable {
     let status: Int, bytes: Int
     let ending: FaultWire.Ending
     let faults: [String]
   }
 
-  /// Pages, writes, a collection and a renewed session, three times over, on a new org.
+  /// Sends pages, writes, a collection and a session refresh, three times, to a new org.
   private func course(_ kind: FaultKind, seed: UInt64) async throws -> [Seen] {
     let data = "/services/data/v66.0"
     let records = ["X", "Y", "Z"].map { "{\"attributes\":{\"type\":\"Account\"},\"Name\":\"\($0)\"}" }.joined(separator: ",")
@@ -49,7 +50,7 @@ import Testing
     return course
   }
 
-  /// `hang` never ends by itself: it has a test of its own.
+  /// `hang` never ends by itself and has its own test.
   @Test(arguments: FaultKind.all.map(\.name).filter { $0 != "hang" })
   func kind_twiceWithTheSameSeed_isSeenTheSame(name: String) async throws {
     let kind = try #require(FaultKind.all.first { $0.name == name })

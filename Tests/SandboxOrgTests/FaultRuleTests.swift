@@ -3,9 +3,9 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// When a rule's fault happens and to whom, and what rules cannot be.
+/// When a rule's fault occurs and for which requests; invalid rules.
 @Suite struct FaultRuleTests {
-  /// For each of twelve requests whether it got the fault.
+  /// Returns for each request whether the fault occurred.
   private func hits(_ server: SandboxServer, count: Int = 12) async throws -> [Int] {
     server.clearRequests()
     for _ in 0..<count { _ = try await WireClient(port: server.port).send("GET", "/services/data") }
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func kinds_all_haveASampleThatIsRight() async throws {
+  @Test func kinds_all_haveAValidSample() async throws {
     try await withOrg { server, _ in
       #expect(Set(server.faults.kinds.map(\.name)).count == server.faults.kinds.count)
       for kind in server.faults.kinds {

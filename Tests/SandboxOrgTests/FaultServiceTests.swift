@@ -3,13 +3,13 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// A service with a fault of its own: it forgets what it knew.
+/// A service with its own fault: it forgets what it knew.
 private struct ForgetfulService: ServerService {
   var faultKinds: [FaultKind] {
     let words = FaultParameter("words", .integer(1...9), 1, "how many are left")
     return [
       FaultKind("forget", .service, "Most of the answer is forgotten.", [words], applies: { $0.segments.first == "words" }) { _ in
-        .service(isHeard: true)
+        .service(isAnswered: true)
       },
       FaultKind("vanish", .status, "Nothing is there any more.") { _ in .answer(.text(410, "gone"), executed: false) },
     ]
@@ -75,7 +75,7 @@ private struct ForgetfulService: ServerService {
         let lines = output.split(separator: "\n").map { $0.split(separator: " ").map { Int($0) ?? -1 } }
         try #require(lines.count == 11 && lines.allSatisfy { $0.count == 3 }, "\(output)")
         #expect(lines.map(\.first) == [0, 0, 200, 200, 200, 200, 503, 503, 200, 200, 200], "\(output)")
-        // 18: a part is missing; 52: nothing came; 56 and 35: the connection was reset.
+        // curl's exit status: 18 for a partial body, 52 for no answer, 56 and 35 for a reset.
         #expect(lines[0][1] == 52 && [35, 56].contains(lines[1][1]) && lines[2][1] == 18, "\(output)")
         #expect([18, 56].contains(lines[3][1]), "\(output)")
         #expect([18, 56].contains(lines[4][1]) && lines[5...].allSatisfy { $0[1] == 0 }, "\(output)")

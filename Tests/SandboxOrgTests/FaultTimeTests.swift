@@ -3,7 +3,7 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// Faults that take time, without taking any: the org's clock is moved by hand.
+/// Faults that take time, tested without waiting: the org's clock is moved by hand.
 @Suite struct FaultTimeTests {
   @Test func latency_byTheOrgsClock_waitsUntilItIsMoved() async throws {
     try await withOrg { server, client in

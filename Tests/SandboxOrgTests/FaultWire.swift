@@ -1,14 +1,14 @@
 import Foundation
 import SandboxOrg
 
-/// One connection, byte by byte: what a fault did to it.
+/// One connection, byte by byte, to observe the effects of a fault.
 ///
-/// Not for two threads at once; blocking calls run on a thread of their own.
+/// Only one thread at a time may use it; blocking calls run on a separate thread.
 final class FaultWire: @unchecked Sendable {
   /// How a connection ended.
   enum Ending: Equatable { case closed, reset }
   struct Answer: Equatable {
-    /// Without the Date and the count of calls, which move.
+    /// Without the variable parts: the Date and the count of calls.
     var head: [String] = []
     var date = ""
     var body: [UInt8] = []
@@ -37,7 +37,7 @@ final class FaultWire: @unchecked Sendable {
 
   func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// - Parameter keepsOpen: Whether the client would like to go on with the connection.
+  /// - Parameter keepsOpen: Whether the client wants to keep the connection alive.
   func send(
     _ method: String, _ target: String, token: String? = nil, keepsOpen: Bool = true, host: String = "sandbox",
     type: String = "application/json", body: String? = nil
@@ -59,7 +59,7 @@ final class FaultWire: @unchecked Sendable {
     }
   }
 
-  /// Reads a head and so many bytes after it, and leaves the rest.
+  /// Reads a head and this many bytes after it.
   func head(andBytes count: Int) async throws -> Answer {
     try await blocking { wire in
       var bytes: [UInt8] = []
@@ -68,7 +68,7 @@ final class FaultWire: @unchecked Sendable {
     }
   }
 
-  /// Reads so many more bytes.
+  /// Reads this many more bytes.
   func more(_ count: Int) async throws -> [UInt8] {
     try await blocking { wire in
       var bytes: [UInt8] = []
@@ -77,7 +77,7 @@ final class FaultWire: @unchecked Sendable {
     }
   }
 
-  /// Whether nothing has come that has not been read.
+  /// True if there are no unread bytes.
   var isSilent: Bool {
     var byte: UInt8 = 0
     return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
@@ -112,7 +112,7 @@ final class FaultWire: @unchecked Sendable {
   }
 }
 
-/// Waits for something that other threads bring about.
+/// Waits for a condition that other threads bring about.
 func until(_ isSo: () throws -> Bool) async rethrows {
   while try !isSo() { await Task.yield() }
 }

@@ -5,7 +5,7 @@ import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
 
-/// A multipart body as senders put it together.
+/// Builds a multipart body as real senders do.
 struct TestForm {
   var boundary = "x-boundary-1"
   var lineEnd = "\r\n"
@@ -37,19 +37,19 @@ private func upload(
 }
 
 extension WireClient {
-  /// The records of a query.
+  /// Returns the records of a query.
   fileprivate func records(_ soql: String) async throws -> [JSONValue] {
     try await query(soql).json["records"]?.arrayValue ?? []
   }
 }
 
 @Suite struct FileTests {
-  /// Every byte there is, line ends and near-boundaries among them.
+  /// Every byte value, with line ends and near-boundaries.
   private static let awkward = Array(UInt8.min...UInt8.max) + Array("\r\n--x-boundary-\r\n\r\n--".utf8)
 
   // MARK: Upload and download
 
-  /// By name: long values make long test names.
+  /// By name, since long values make long test names.
   private static let contents: [String: [UInt8]] = [
     "every byte": awkward, "nothing": [], "a line end": Array("\r\n".utf8),
     "lines": [UInt8](repeating: 0x0A, count: 300_000),
@@ -103,7 +103,7 @@ extension WireClient {
     }
   }
 
-  @Test func upload_ofASecondVersion_takesTheFirstOnesPlace() async throws {
+  @Test func upload_ofASecondVersion_replacesTheFirst() async throws {
     try await withOrg { _, client in
       _ = try await upload(#"{"Title":"One","PathOnClient":"a.txt"}"#, Array("one".utf8), by: client)
       let document = try await client.records("SELECT Id FROM ContentDocument")[0]["Id"]?.stringValue ?? ""
@@ -166,7 +166,7 @@ extension WireClient {
           "POST", "\(rows)/ContentVersion", headers: [("Content-Type", type)], body: Array(body.utf8))
       }
       let cases: [(String, String, String)] = [
-        ("multipart/form-data", "x", "has to name its boundary"),
+        ("multipart/form-data", "x", "must have a boundary parameter"),
         ("multipart/form-data; boundary=b", "no such line", "never appears"),
         ("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\nabc", "closing boundary"),
         ("multipart/form-data; boundary=b", "--b\r\n\r\nabc\r\n--b--", "Content-Disposition"),
@@ -273,7 +273,7 @@ extension WireClient {
         let answer = try await announce(target, type, length, method)
         #expect(answer.status == 413 && answer.errorCode == "REQUEST_ENTITY_TOO_LARGE", "\(target)")
       }
-      // One of 20 MB, which is too much for a row without files.
+      // 20 MB would be too much for a row without files.
       let bytes = [UInt8](repeating: 7, count: 20 * mega)
       let made = try await upload(#"{"PathOnClient":"big.bin"}"#, bytes, by: client)
       let id = try #require(made.json["id"]?.stringValue, "\(made.text)")

@@ -7,7 +7,7 @@ import Testing
 
 private let tokenURL = "/services/oauth2/token"
 
-/// Flows without a browser, each with what goes wrong.
+/// Flows without a browser, with their errors.
 @Suite struct GrantTests {
   // MARK: JWT bearer
 
@@ -30,7 +30,7 @@ private let tokenURL = "/services/oauth2/token"
       let variants: [[String: JSONValue?]] = [
         [:], ["exp": "1772442180"], ["aud": .string(server.url)], ["aud": .string(server.url + tokenURL)],
         ["aud": ["https://test.salesforce.com/"]], ["sub": nil, "prn": "GRACE@example.org"], ["nbf": 1_772_442_000],
-        // Far ahead: an hour, and milliseconds where seconds belong.
+        // Far in the future: an hour, and milliseconds instead of seconds.
         ["exp": 1_772_445_600], ["exp": 1_772_442_180_000],
       ]
       for changes in variants {
@@ -77,7 +77,7 @@ private let tokenURL = "/services/oauth2/token"
       #expect(try await bearer(client, Keys.assertion(claims(["iss": "no"]))).json["error"] == "invalid_client_id")
       let others: [([String: JSONValue?], JSONValue)] = [
         (["sub": "gone@example.org"], ["error": "invalid_grant", "error_description": "inactive user"]),
-        // The older claim comes first.
+        // The older claim takes precedence.
         (["prn": "gone@example.org"], ["error": "invalid_grant", "error_description": "inactive user"]),
         (
           ["sub": .string(server.username)],
@@ -191,7 +191,7 @@ private let tokenURL = "/services/oauth2/token"
       let who = try await WireClient(port: server.port, token: answer.json["access_token"]?.stringValue)
         .send("GET", "/services/oauth2/userinfo")
       #expect(who.json["preferred_username"] == "grace@example.org")
-      // A login host that all orgs share sends on to the org's own.
+      // A shared login host forwards to the org's own.
       let password = form.replacing("client_credentials", with: "password") + "&username=grace%40example.org&password=h0pperTOKEN"
       #expect(try await send("login.salesforce.com", password).json["instance_url"] == .string(server.url))
       for host in ["login.salesforce.com", "test.salesforce.com:443"] {
@@ -260,7 +260,7 @@ private let tokenURL = "/services/oauth2/token"
       #expect(try await ask("")["error"] == "invalid_request")
       clock.advance(by: 7_000)
       #expect(try await ask(token)["active"] == true)
-      // Looking at a token does not keep it alive.
+      // Introspection does not keep a token alive.
       clock.advance(by: 201)
       #expect(try await ask(token) == ["active": false])
     }

@@ -22,7 +22,7 @@ private let data = "/services/data/v66.0"
     #expect(throws: Gzip.Problem.broken) { try Gzip.decoded(packed + [1, 2, 3], limit: 2 * size + 9) }
   }
 
-  /// Whatever byte is changed, there is an end and no crash.
+  /// Whatever byte is changed, decoding ends without a crash.
   @Test func gzip_damagedData_isRefusedOrReadsTheSame() throws {
     let bytes = Array("some text, some text, some more text".utf8)
     let packed = try #require(Gzip.encoded(bytes))
@@ -30,7 +30,7 @@ private let data = "/services/data/v66.0"
     for index in packed.indices {
       var damaged = packed
       damaged[index] ^= 0x55
-      // The head has fields that nobody looks at.
+      // The header has fields that are not checked.
       if let result = try? Gzip.decoded(damaged, limit: 1_000) { #expect(result == bytes) } else { refused += 1 }
     }
     #expect(refused > packed.count / 2)

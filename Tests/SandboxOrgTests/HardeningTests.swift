@@ -5,7 +5,8 @@ import SandboxOrg
 import Synchronization
 import Testing
 
-/// Clients that are slow, wrong or hostile: each gets a clear answer or a closed connection, and the server goes on.
+/// Slow, faulty or hostile clients: each gets a clear answer or a closed connection, and the server
+/// continues.
 @Suite struct HardeningTests {
   private func withLimits(
     _ limits: ConnectionLimits, _ body: (SandboxServer, WireClient) async throws -> Void
@@ -121,7 +122,7 @@ import Testing
     }
   }
 
-  // MARK: No HTTP
+  // MARK: Not HTTP
 
   @Test(arguments: [
     "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\r\n\r\n", "GET / HTTP/1.1\r\nBad Header: x\r\n\r\n",
@@ -132,7 +133,7 @@ import Testing
     "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n0\r\n\r\n",
     "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\na\r\n0\r\n\r\n",
   ])
-  func bytes_thatAreNoRequest_answer400AndClose(text: String) async throws {
+  func bytes_otherThanHTTP_answer400AndClose(text: String) async throws {
     try await withLimits(.init()) { _, client in
       let answer = try await client.exchange(Array(text.utf8))
       #expect(answer.status == 400 && answer.errorCode == "BAD_REQUEST" && answer.headers["connection"] == "close")
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  // MARK: Correct, but seldom
+  // MARK: Correct but rare
 
   @Test func pipelinedRequests_areAnsweredInOrder_alsoBeforeABadOne() async throws {
     try await withLimits(.init()) { server, client in
@@ -151,6 +152,21 @@ import Testing
       }
       #expect(statuses.prefix(20) == Array(repeating: "401", count: 20)[...] && statuses.count <= 21)
       #expect(server.requests().map(\.path) == (0..<20).map { "/services/data/v\($0).0/x" })
+    }
+  }
+
+  /// The bytes after the first bad one, and the end of the connection, take no answer away.
+  @Test func pipelinedRequest_beforeABadOneInPieces_isAnswered() async throws {
+    try await withLimits(.init()) { server, _ in
+      let connection = try RawConnection(port: server.port)
+      server.setInterceptor { _ in
+        connection.send("more")
+        connection.endSending()
+        return nil
+      }
+      connection.send("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\nGET /services/data HTTP/1.1\r\nBad\0")
+      let text = await connection.readToEnd()
+      #expect(text.components(separatedBy: "HTTP/1.1 ").map { $0.prefix(3) } == ["", "200", "400"])
     }
   }
 
@@ -179,7 +195,7 @@ import Testing
       cut.send("POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"Name\"")
       cut.endSending()
       #expect(await cut.readToEnd().hasPrefix("HTTP/1.1 400 "))
-      // Gone without a word, in the middle of a body.
+      // Disconnected silently in the middle of a body.
       let gone = try RawConnection(port: server.port)
       gone.send("POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"Name\"")
       gone.end()
@@ -187,13 +203,36 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "Content-Length: 100\r\n\r\n{\"Na", "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"N", "Transfer-Encoding: chunked\r\n\r\nx",
+  ])
+  func request_cutShort_isNotExecuted(rest: String) async throws {
+    try await withLimits(.init()) { server, client in
+      let id = try server.create("Account", fields: ["Name": "A"])
+      let cut = try RawConnection(port: server.port)
+      cut.send(
+        "DELETE /services/data/v66.0/sobjects/Account/\(id) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(client.token ?? "")\r\n"
+          + rest)
+      cut.endSending()
+      #expect(await cut.readToEnd().hasPrefix("HTTP/1.1 400 "))
+      #expect(try await client.query("SELECT COUNT() FROM Account").json["totalSize"] == 1)
+      #expect(server.requests().map(\.method) == ["GET"])
+    }
+  }
+
   @Test func head_ofEveryGet_hasTheLengthAndNoBody() async throws {
     try await withLimits(.init()) { _, client in
-      for target in ["/services/data", "/services/data/v66.0/limits", "/services/data/v66.0/nowhere"] {
+      let targets = ["/services/data", "/services/data/v66.0/limits", "/services/data/v66.0/nowhere", "/__sandbox/requests"]
+      for target in targets + ["/services/data?" + String(repeating: "a", count: 20_000)] {
         let get = try await client.send("GET", target)
         let head = try await client.send("HEAD", target)
         #expect(head.status == get.status && head.headers["content-length"] == get.headers["content-length"] && head.body.isEmpty)
       }
+      let cut = try RawConnection(port: client.port)
+      cut.send("HEAD /services/data HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+      cut.endSending()
+      let answer = await cut.readToEnd()
+      #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.hasSuffix("\r\n\r\n"))
     }
   }
 
@@ -214,7 +253,7 @@ import Testing
     }
   }
 
-  /// Connections that a client keeps, and such as never say a word, take no place from others.
+  /// Connections that a client keeps, and silent ones, do not block others.
   @Test(arguments: ["", "GET /services/data?kept HTTP/1.1\r\nHost: x\r\n\r\n"])
   func connections_idle_giveWayToNewOnes(request: String) async throws {
     var limits = ConnectionLimits()
@@ -249,7 +288,7 @@ import Testing
   }
 }
 
-/// Deadlines that pass when the test says so.
+/// Deadlines that expire when the test says so.
 final class ManualDeadlines: ConnectionTimer {
   private struct Entry {
     let time: TimeAmount
@@ -257,17 +296,17 @@ final class ManualDeadlines: ConnectionTimer {
   }
   private let state = Mutex<(entries: [Int: Entry], last: Int, set: [TimeAmount: Int])>(([:], 0, [:]))
 
-  /// The ordinary ones, kept by hand.
+  /// The default limits with this timer.
   var limits: ConnectionLimits {
     var limits = ConnectionLimits()
     limits.timer = self
     return limits
   }
 
-  /// How long those take that are set now.
+  /// The lengths of all pending deadlines.
   var pending: [TimeAmount] { state.withLock { $0.entries.values.map(\.time) } }
 
-  /// How many of this length have been set so far.
+  /// Returns how many deadlines of this length have been set.
   func set(_ time: TimeAmount) -> Int { state.withLock { $0.set[time, default: 0] } }
 
   func schedule(_ time: TimeAmount, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) -> Deadline {
@@ -280,7 +319,7 @@ final class ManualDeadlines: ConnectionTimer {
     return Deadline { [weak self] in self?.state.withLock { $0.entries[number] = nil } }
   }
 
-  /// Lets all deadlines of this length pass.
+  /// Expires all deadlines of this length.
   func expire(_ time: TimeAmount) {
     let due = state.withLock { state in
       let due = state.entries.filter { $0.value.time == time }
@@ -291,7 +330,8 @@ final class ManualDeadlines: ConnectionTimer {
   }
 }
 
-/// A socket in the test's hands. What blocks runs on a thread of its own: the server needs the pool's.
+/// A socket controlled by the test. Blocking calls run on a separate thread: the server needs the
+/// pool's.
 final class RawConnection: Sendable {
   private let descriptor: Int32
 
@@ -306,7 +346,7 @@ final class RawConnection: Sendable {
     _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// What has come when it ends with `mark` for the first time, or when the peer has closed.
+  /// Reads until the bytes end with `mark` or the peer closes.
   func read(until mark: String) async -> String {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [self] in

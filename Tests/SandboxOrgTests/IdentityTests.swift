@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func identity_whatIsWrong_isSaidInOneWord() async throws {
+  @Test func identity_errors_areSingleWords() async throws {
     try await withOrg { server, client in
       let access = server.credentials()
       var anonymous = client, stranger = client

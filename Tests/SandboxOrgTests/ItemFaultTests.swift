@@ -4,13 +4,13 @@ import Testing
 
 private let data = "/services/data/v66.0"
 
-/// The fault `failItems` in every call that holds several records or requests, and locks on parents.
+/// The fault `failItems` in every call with several records or requests, and locks on parents.
 @Suite struct ItemFaultTests {
   private func create(_ name: String, _ extra: String = "") -> String {
     "{\"method\":\"POST\",\"url\":\"\(data)/sobjects/Account\",\"referenceId\":\"\(name)\",\"body\":{\"Name\":\"\(name)\"}\(extra)}"
   }
 
-  /// Names of the accounts there are now, which are deleted then.
+  /// Returns the names of the current accounts and deletes them.
   private func taken(_ server: SandboxServer) throws -> [String] {
     let rows = try server.query("SELECT Id, Name FROM Account ORDER BY Name")["records"]?.arrayValue ?? []
     for row in rows { try server.delete("Account", id: row["Id"]?.stringValue ?? "") }
@@ -99,7 +99,7 @@ private let data = "/services/data/v66.0"
         #expect(failed.contains("DUPLICATES_DETECTED:no: --\",\"B\"") && failed.contains("\",\"D\""), "\(failed)")
         #expect(try taken(server) == ["A", "C", "E"])
       }
-      // Only the call that sets a job going holds items.
+      // Only the call that starts a job holds items.
       #expect(server.faults.active.map(\.matched) == [2])
     }
   }
@@ -120,7 +120,7 @@ private let data = "/services/data/v66.0"
         }
         #expect(statuses == [400, 400, 201, 204])
       }
-      // Whoever owns a row does not stand in its way.
+      // Locked owners do not block their rows.
       server.faults.clear()
       try server.faults.add(.lockRows(objects: ["User"]))
       #expect(try await client.json("POST", "\(data)/sobjects/Account", #"{"Name":"C"}"#).status == 201)

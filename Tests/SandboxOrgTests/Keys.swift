@@ -4,7 +4,7 @@ import Foundation
 import JSON
 import X509
 
-/// The key of the clients that sign assertions, new in each run.
+/// The key of clients that sign assertions, new in each run.
 enum Keys {
   static let key = try! _RSA.Signing.PrivateKey(keySize: .bits2048)
   static var publicKey: String { key.publicKey.pemRepresentation }
@@ -29,7 +29,7 @@ enum Keys {
     return Array(Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)) ?? Data())
   }
 
-  /// A JWT signed with `key`.
+  /// Returns a JWT signed with `key`.
   static func assertion(_ claims: JSONObject, header: JSONObject = ["alg": "RS256"], signedBy key: _RSA.Signing.PrivateKey = key)
     throws -> String
   {

@@ -1,10 +1,13 @@
 import Glibc
 
-/// Sockets to servers of this machine.
+/// Sockets to servers on this machine.
 enum Loopback {
-  /// - Parameter host: A loopback address. On one that no other test uses, a port that was given up is not taken again.
-  /// - Returns: A connected descriptor, for the caller to close.
-  /// - Throws: ``WireClient/NoAnswer`` when nobody listens.
+  /// Connects to a server.
+  ///
+  /// - Parameter host: A loopback address. On one that no other test uses, a released port is not
+  ///   taken again.
+  /// - Returns: A connected descriptor, which the caller closes.
+  /// - Throws: ``WireClient/NoAnswer`` if no server listens.
   static func connect(port: Int, host: String = "127.0.0.1") throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()

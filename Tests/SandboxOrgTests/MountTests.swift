@@ -3,7 +3,8 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// A second API on the same port: it gets the routes, the log and the faults, and nothing of Salesforce.
+/// A second API on the same port: it shares routing, the log and the faults, but nothing of
+/// Salesforce.
 private struct EchoService: ServerService {
   let name: String
 
@@ -17,7 +18,7 @@ private struct EchoService: ServerService {
   }
 }
 
-/// A service with a form of its own for errors.
+/// A service with its own error format.
 private struct PlainService: ServerService {
   func reply(to request: ServerRequest) async -> ServerReply { .text(404, "nothing here") }
   func refusal(_ refusal: ServerRefusal) -> ServerReply { .text(refusal.status, "refused: \(refusal.code)") }

@@ -45,7 +45,7 @@ private let root = "/services/data/v66.0/connect/notifications"
     ("PATCH", "", #"{"read":true,"notificationIds":[],"before":"2026-01-01T00:00:00.000Z"}"#, 400),
     ("PATCH", "/nothing", #"{"read":true}"#, 404),
   ])
-  func request_thatMakesNoSense_isRefused(method: String, tail: String, body: String, status: Int) async throws {
+  func request_invalid_isRefused(method: String, tail: String, body: String, status: Int) async throws {
     try await withOrg { _, client in
       let answer =
         body.isEmpty ? try await client.send(method, root + tail) : try await client.json(method, root + tail, body)

@@ -13,13 +13,13 @@ import Testing
     ).json
   }
 
-  @Test func passwords_tenWrong_lockTheUserForAQuarterOfAnHour() async throws {
+  @Test func passwords_tenWrong_lockTheUserFor15Minutes() async throws {
     let clock = ManualSandboxClock()
     try await withSignIn(clock: clock) { server, client in
       for _ in 0..<10 { _ = try await password(client, "wrong") }
       let refused: JSONValue = ["error": "invalid_grant", "error_description": "authentication failure"]
       #expect(try await password(client, "h0pperTOKEN") == refused)
-      // Neither the page nor SOAP lets the user in; others go on.
+      // Neither the page nor SOAP admits the user; other users are not affected.
       var browser = Browser(client)
       let admin = [("response_type", "code"), ("client_id", "admin"), ("redirect_uri", "https://example.org/admin")]
       _ = try await browser.open(admin)
@@ -45,7 +45,7 @@ import Testing
     let clock = ManualSandboxClock()
     try await withSignIn(clock: clock, change: { $0.users[0].loginLimit = 3 }) { server, client in
       let form = [("grant_type", "client_credentials"), ("client_id", "web"), ("client_secret", "web secret")]
-      // Three within the hour, whenever they come.
+      // Three within an hour, whenever they occur.
       let steps: [(advance: Int64, refusal: JSONValue?)] = [
         (0, nil), (1_800, nil), (0, nil), (0, "login rate exceeded"), (1_799, "login rate exceeded"), (1, nil),
         (0, "login rate exceeded"),

@@ -7,7 +7,8 @@ private let path = "/services/data/v66.0/connect/briefcase/priming-records"
 private let master = "012000000000000AAA"
 
 @Suite struct PrimingTests {
-  /// Three accounts whose names begin with A, with a contact each, and one that does not. Ids by name.
+  /// Creates three accounts whose names start with A, with a contact each, and a fourth one.
+  /// Returns ids by name.
   private func populate(_ server: SandboxServer, _ clock: ManualSandboxClock) throws -> [String: String] {
     var ids: [String: String] = [:]
     for name in ["A1", "A2", "A3", "B1"] {
@@ -52,7 +53,7 @@ private let master = "012000000000000AAA"
         #expect(answer.json["stats"]?["recordCountTotal"] == 6 && answer.json["stats"]?["ruleCountTotal"] == 2)
         token = answer.json["relayToken"]?.stringValue
         pages += 1
-        // What changes meanwhile does not shift the pages.
+        // Changes in between do not shift the pages.
         if pages == 1 { try server.delete("Account", id: known["B1"]!) }
       } while token != nil && pages < 10
       #expect(pages == 3)
@@ -76,7 +77,7 @@ private let master = "012000000000000AAA"
     }
   }
 
-  @Test func priming_badRulesAndParameters_areTold() async throws {
+  @Test func priming_badRulesAndParameters_areReported() async throws {
     try await withOrg { server, client in
       try server.create("Account", fields: ["Name": "A"])
       try server.setBriefcase([BriefcaseRule(object: "Account", condition: "Nope = 1"), BriefcaseRule(object: "Account")])

@@ -52,7 +52,7 @@ private let data = "/services/data/v66.0"
       #expect(try await client.json("POST", path + "?_HttpMethod=PATCH", #"{"Name":"B"}"#).status == 204)
       #expect(try await client.json("POST", path, #"{"Name":"C"}"#, headers: [("X-HTTP-Method-Override", "patch")]).status == 204)
       #expect(try server.query("SELECT Name FROM Account")["records"]?.arrayValue?.first?["Name"] == "C")
-      // Only a POST stands in for another method.
+      // Only a POST can override the method.
       #expect(try await client.send("GET", path + "?_HttpMethod=DELETE").status == 200)
       #expect(try await client.json("POST", path + "?_HttpMethod=DELETE", "").status == 204)
     }
@@ -121,7 +121,7 @@ private let data = "/services/data/v66.0"
           method, "\(data)/\(path)", headers: [("Content-Type", "application/json")], body: body.map { Array($0.utf8) })
         #expect(answer.headers["sforce-limit-info"] == "api-usage=\(expected)/15000")
       }
-      // What is not let in does not count, nor does what needs no session.
+      // Rejected calls do not count, nor do calls that need no session.
       _ = try await WireClient(port: server.port, token: "junk").send("GET", "\(data)/limits")
       let versions = try await client.send("GET", "/services/data")
       #expect(versions.headers["sforce-limit-info"] == nil)
@@ -142,7 +142,7 @@ private let data = "/services/data/v66.0"
     var statuses: [Int] = []
     for hours in [0, 1, 1, 1, 20, 1] as [Int64] {
       clock.advance(by: hours * 3_600)
-      // Days are longer than sessions.
+      // A day is longer than a session's lifetime.
       let token = WireClient(port: server.port, token: try server.issueAccessToken())
       let answer = try await token.send("GET", "\(data)/limits")
       statuses.append(answer.status)

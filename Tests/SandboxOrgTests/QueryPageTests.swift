@@ -5,7 +5,7 @@ import Testing
 
 private let data = "/services/data/v66.0"
 
-/// Locators, nested pages, plans, and what versions change.
+/// Locators, nested pages, query plans, and differences between versions.
 @Suite struct QueryPageTests {
   @Test func childRows_moreThanAPage_continueUnderTheirOwnUrl() async throws {
     try await withOrg(pageSize: 10) { server, client in

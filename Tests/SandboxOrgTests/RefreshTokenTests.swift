@@ -71,7 +71,7 @@ private let tokenURL = "/services/oauth2/token"
       let other = try await app.tokens(server.username, server.password).json["refresh_token"]?.stringValue
       for number in 0..<6 {
         tokens.append(try await signIn(app))
-        // Using the first one makes it no younger.
+        // Using the first one does not renew its age.
         if number == 2, let next = try await app.refresh(tokens[0]).json["refresh_token"]?.stringValue { tokens[0] = next }
       }
       var alive: [Bool] = []
@@ -121,7 +121,7 @@ private let tokenURL = "/services/oauth2/token"
       server.clock.advance(by: 5)
       let answer = try await first
       #expect(answer.status == 200)
-      // The first one has used it up: a repeat is a reuse, and ends the line.
+      // The first request used the token up: a repeat is a reuse and ends the chain.
       let next = answer.json["refresh_token"]?.stringValue
       #expect(try await app.refresh(next).status == 200)
       #expect(try server.signIns().map(\.result).suffix(4) == ["invalid_grant", "invalid_grant", "success", "success"])
@@ -148,7 +148,7 @@ private let tokenURL = "/services/oauth2/token"
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(answers.filter { $0.status == 200 }.count == 1)
-      // All others were reuses, so the line has ended.
+      // All others were reuses, so the chain has ended.
       let next = answers.first { $0.status == 200 }?.json["refresh_token"]?.stringValue
       #expect(try await app.refresh(next).json["error_description"] == "expired access/refresh token")
     }

@@ -3,7 +3,7 @@ import JSON
 import SandboxOrg
 import Testing
 
-/// The tables in `Fixtures/soql.txt` and `Fixtures/sosl.txt`, each statement sent over HTTP.
+/// Runs the tables in `Fixtures/soql.txt` and `Fixtures/sosl.txt`, each statement over HTTP.
 @Suite struct SOQLTableTests {
   struct Case {
     let statement: String, kind: String, expectation: String, line: Int
@@ -114,7 +114,8 @@ import Testing
 
   // MARK: The data
 
-  /// Three accounts and seven contacts, one of them deleted. Today is Monday, 2 March 2026, 9:00 UTC.
+  /// Creates three accounts and seven contacts, one of which is deleted. Today is Monday, 2 March
+  /// 2026, 9:00 UTC.
   static func populate(_ server: SandboxServer, _ clock: ManualSandboxClock) throws -> [String: String] {
     var ids: [String: String] = [:]
     clock.set(1_748_736_000)  // 2025-06-01
@@ -158,7 +159,7 @@ import Testing
     return ids
   }
 
-  /// Four opportunities, three leads, a case and three tasks, made at 9:00.
+  /// Creates four opportunities, three leads, a case and three tasks, at 9:00.
   private static func populateOthers(_ server: SandboxServer, _ ids: inout [String: String]) throws {
     let acme = JSONValue.string(ids["Acme"]!), beta = JSONValue.string(ids["Beta"]!), abel = JSONValue.string(ids["Abel"]!)
     let records: [(String, String, JSONObject)] = [

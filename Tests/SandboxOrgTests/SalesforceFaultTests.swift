@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// What became of each of twenty records.
+  /// Creates twenty records and returns their results.
   private func outcomes(_ client: WireClient) async throws -> [String] {
     let records = (0..<20).map { #"{"attributes":{"type":"Account"},"Name":"A\#($0)"}"# }.joined(separator: ",")
     let answer = try await client.json("POST", "\(Self.data)/composite/sobjects", "{\"records\":[\(records)]}")

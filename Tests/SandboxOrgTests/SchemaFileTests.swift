@@ -5,9 +5,9 @@ import Testing
 
 private let rows = "/services/data/v66.0/sobjects"
 
-/// Files that add objects and records, as a person meets them.
+/// Files that add objects and records.
 @Suite struct SchemaFileTests {
-  /// A folder for the files of one test, gone at its end.
+  /// A folder for the files of one test, deleted on release.
   private final class Folder {
     let path = NSTemporaryDirectory() + "sandbox-" + UUID().uuidString
     init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
@@ -82,7 +82,7 @@ private let rows = "/services/data/v66.0/sobjects"
       #expect(row.json["Name"] == "INV-0007" && row.json["Total__c"] == 1190.0 && row.json["Big__c"] == true)
       #expect(row.json["Tags__c"] == "red;green" && row.json["Due__c"] == "09:30:00.000Z", "\(row.text)")
       #expect(row.json["Account__r"]?["Name"] == "Acme")
-      // The external id tells case apart.
+      // The external id is case-sensitive.
       let other = try await client.json(
         "PATCH", "\(rows)/Invoice__c/Code__c/X", "{\"Account__c\":\"\(account)\",\"Amount__c\":1}")
       #expect(other.status == 201)
@@ -155,11 +155,11 @@ private let rows = "/services/data/v66.0/sobjects"
     (#"{"object":[]}"#, "schema.json: 'object' is not known here; known: objects, briefcase"),
     (
       #"{"objects":[{"name":"Invoice__x"}]}"#,
-      "schema.json: objects[0]: 'Invoice__x' is not valid for a new object: '__c' at its end makes it a custom object"
+      "schema.json: objects[0]: 'Invoice__x' is not a valid name for a new object: use the suffix '__c' for a custom object"
     ),
     (
       #"{"objects":[{"name":"Account","fields":[{"name":"Industry","type":"string"}]}]}"#,
-      "schema.json: objects[0].fields[0]: 'Industry' is a standard field of Account: its label, values, restricted and default can be "
+      "schema.json: objects[0].fields[0]: 'Industry' is a standard field of Account: only its label, values, restricted and "
     ),
     (
       #"{"objects":[{"name":"Account","recordTypes":[{"name":"A","default":true},{"name":"B","default":true}]}]}"#,
@@ -171,15 +171,15 @@ private let rows = "/services/data/v66.0/sobjects"
     ),
     (
       #"[{"name":"Odd","fields":[{"name":"A","type":"magic","soapType":"xsd:string"}]}]"#,
-      "schema.json: objects[0].fields[0].type: 'magic' is not a field type the sandbox knows; remove the field"
+      "schema.json: objects[0].fields[0].type: 'magic' is not a field type that the sandbox supports; remove the field"
     ),
     (
       #"{"objects":[{"name":"A b__c"}]}"#,
-      "schema.json: objects[0].name: 'A b__c' is no API name: a letter, then letters, digits and '_', at most 80 characters"
+      "schema.json: objects[0].name: 'A b__c' is not a valid API name: use a letter, then letters, digits and '_', at most 80 characters"
     ),
     (
       #"{"objects":[{"name":"A__c","prefix":"001"}]}"#,
-      "schema.json: objects[0].prefix: '001' is taken by another object; choose another one"
+      "schema.json: objects[0].prefix: '001' is used by another object; choose another"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"strng"}]}]}"#,
@@ -187,7 +187,7 @@ private let rows = "/services/data/v66.0/sobjects"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B","type":"int"}]}]}"#,
-      "schema.json: objects[0].fields[0].name: 'B' is not valid for a field: letters, digits and '_', with '__c' at the end"
+      "schema.json: objects[0].fields[0].name: 'B' is not a valid field name: use letters, digits and '_', with '__c' at the end"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"int","length":3}]}]}"#,
@@ -195,7 +195,7 @@ private let rows = "/services/data/v66.0/sobjects"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"reference","referenceTo":["Nope"]}]}]}"#,
-      "schema.json: objects[0].fields[0].referenceTo[0]: names no object of the org"
+      "schema.json: objects[0].fields[0].referenceTo[0]: must name an object of the org"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"int","default":"x"}]}]}"#,
@@ -203,24 +203,24 @@ private let rows = "/services/data/v66.0/sobjects"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"int","formula":"1 +"}]}]}"#,
-      "schema.json: objects[0].fields[0].formula: cannot be used: column 4: a value is missing at the end"
+      "schema.json: objects[0].fields[0].formula: is not a valid formula: column 4: a value is missing at the end"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"int","formula":"B__c + 1"}]}]}"#,
-      "schema.json: objects[0].fields[0].formula: cannot be used: column 1: 'B__c' refers to itself"
+      "schema.json: objects[0].fields[0].formula: is not a valid formula: column 1: 'B__c' refers to itself"
     ),
     (
       #"{"objects":[{"name":"A__c","rules":[{"condition":"FOO(1)","message":"m"}]}]}"#,
-      "schema.json: objects[0].rules[0].condition: cannot be used: column 1: no function 'FOO'"
+      "schema.json: objects[0].rules[0].condition: is not a valid formula: column 1: no function 'FOO'"
     ),
     (#"{"objects":[{"name":"A__c","rules":[{"condition":"TRUE"}]}]}"#, "schema.json: objects[0].rules[0]: 'message' is missing"),
     (
       #"{"objects":[{"name":"Account","fields":[{"name":"B__c","type":"int"},{"name":"b__c","type":"int"}]}]}"#,
-      "schema.json: objects[0].fields[1]: 'b__c' stands twice in the list; remove one"
+      "schema.json: objects[0].fields[1]: 'b__c' is in the list twice; remove one"
     ),
     (
       #"{"briefcase":[{"object":"Account","related":["Nope"]}]}"#,
-      "schema.json: briefcase[0].related[0]: names no relationship of Account; it has "
+      "schema.json: briefcase[0].related[0]: must name a relationship of Account: "
     ),
   ])
   func schema_mistake_namesFilePlaceAndFix(text: String, message: String) async throws {
@@ -262,8 +262,8 @@ private let rows = "/services/data/v66.0/sobjects"
     }
     #expect(
       error?.message
-        == "cannot open the sandbox database \(database): A__c.B__c is kept as TEXT there and would be REAL now; give the field "
-        + "another name, or start with a new file")
+        == "cannot open the sandbox database \(database): A__c.B__c is stored as TEXT but would now be REAL; rename the field, "
+        + "or start with a new file")
   }
 
   // MARK: Seeds
@@ -319,7 +319,7 @@ private let rows = "/services/data/v66.0/sobjects"
     }
     #expect(error?.code == "INVALID_SEED_FILE")
     #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
-    // Nothing is left behind: the next start is a first one.
+    // The failed start left nothing behind, so this one seeds the org.
     let good = try folder.write("good.json", #"{"Account":[{"Name":"A"}]}"#)
     try await with(try await start { ($0.databasePath, $0.seedPaths) = (database, [good]) }) { server, _ in
       let count = try server.query("SELECT COUNT() FROM Account")

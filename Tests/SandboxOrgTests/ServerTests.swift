@@ -14,7 +14,7 @@ import Testing
     #expect(error?.code == "NOT_LOOPBACK" && error?.message.contains(host) == true)
   }
 
-  @Test func start_beyondLoopbackWhenAllowedInSoManyWords_listens() async throws {
+  @Test func start_beyondLoopbackWhenAllowedExplicitly_listens() async throws {
     var configuration = SandboxConfiguration()
     configuration.seed = .none
     configuration.host = "0.0.0.0"
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func start_fileThatIsNoDatabase_isRefused() async throws {
+  @Test func start_fileOtherThanDatabase_isRefused() async throws {
     let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = SandboxConfiguration()
@@ -93,7 +93,7 @@ import Testing
   @Test func stop_twice_isHarmless() async throws {
     var configuration = SandboxConfiguration()
     configuration.seed = .none
-    // On 127.0.0.1 another test's server may take the port at once.
+    // On 127.0.0.1, another test's server could take the port at once.
     configuration.host = "127.0.0.77"
     configuration.allowsRemote = true
     let server = try await SandboxServer.start(configuration)
@@ -183,7 +183,7 @@ import Testing
       let two = "GET /services/data/v66.0/nowhere HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n\r\n"
       let three = "GET /services/data HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
       let answer = try await client.exchange(Array((one + two + three).utf8))
-      // The head of the first has no body, so all that follows is what the other two said.
+      // The head of the first has no body, so the rest belongs to the other two.
       #expect(answer.status == 200 && answer.text.hasPrefix("HTTP/1.1 404"))
       #expect(answer.text.contains("HTTP/1.1 200") && server.requests().map(\.status) == [200, 404, 200])
     }
@@ -191,7 +191,7 @@ import Testing
 
   // MARK: Bad input
 
-  @Test func query_withBytesThatAreNoText_answers400() async throws {
+  @Test func query_withInvalidUTF8_answers400() async throws {
     try await withOrg { _, client in
       let invalid = try await client.send("GET", "/services/data/v66.0/query?q=%FF%ZZ%")
       #expect(invalid.status == 400 && invalid.errorCode == "MALFORMED_QUERY")

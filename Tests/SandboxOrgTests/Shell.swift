@@ -1,18 +1,18 @@
 import Foundation
 import TestSupport
 
-/// Runs a script with `/bin/sh`; what it prints, on either stream, is the result.
+/// Runs a script with `/bin/sh` and returns both of its output streams.
 func shell(_ script: String, _ environment: [String: String] = [:]) async throws -> String {
   let variables = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"].merging(environment) { $1 }
   return try await withCheckedThrowingContinuation { continuation in
-    // A thread of its own: the server's queues need the pool's.
+    // Use a separate thread: the server's queues need the pool's.
     Thread.detachNewThread {
       continuation.resume(with: Result { try ChildProcess.run(["/bin/sh", "-c", script], environment: variables).output })
     }
   }
 }
 
-/// A folder that is gone after `body`.
+/// Runs `body` with a temporary folder.
 func withFolder<T>(_ body: (String) async throws -> T) async throws -> T {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sandbox-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

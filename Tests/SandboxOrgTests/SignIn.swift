@@ -2,8 +2,9 @@ import Foundation
 import JSON
 import SandboxOrg
 
-/// An org with users and clients of every kind, and a browser to sign in with.
-/// - Parameter change: What else the org has.
+/// Runs `body` with an org that has users and clients of every kind.
+///
+/// - Parameter change: Further changes to the sign-in data.
 func withSignIn(
   clock: ManualSandboxClock = ManualSandboxClock(), change: (inout SandboxSignInData) -> Void = { _ in },
   _ body: (SandboxServer, WireClient) async throws -> Void
@@ -43,7 +44,7 @@ func withSignIn(
   try outcome.get()
 }
 
-/// What a browser does with the sign-in pages: keeps its cookies, fills in forms.
+/// Simulates a browser at the sign-in pages: keeps cookies and fills in forms.
 struct Browser {
   let client: WireClient
   /// The path of a site.
@@ -60,7 +61,7 @@ struct Browser {
     try await take(client.send("GET", base + "/services/oauth2/authorize?" + Self.encoded(fields), headers: cookieHeader))
   }
 
-  /// Sends the form of the page, with its ticket.
+  /// Submits the page's form with its ticket.
   mutating func submit(_ fields: [(String, String)], headers: [(String, String)] = []) async throws -> WireClient.Answer {
     let body = Self.encoded([("ticket", ticket)] + fields)
     return try await take(
@@ -83,7 +84,7 @@ struct Browser {
     return answer
   }
 
-  /// What it sends along.
+  /// The `Cookie` header.
   var cookie: String { cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
   private var cookieHeader: [(String, String)] { cookies.isEmpty ? [] : [("Cookie", cookie)] }
 
@@ -92,7 +93,7 @@ struct Browser {
   }
 }
 
-/// The parameters of a redirect, after `?` or `#`.
+/// Returns the parameters of a redirect, after `?` or `#`.
 func redirected(_ answer: WireClient.Answer) -> (target: String, fields: [String: String]) {
   let location = answer.headers["location"] ?? ""
   let mark = location.firstIndex { $0 == "?" || $0 == "#" } ?? location.endIndex
@@ -108,7 +109,7 @@ func redirected(_ answer: WireClient.Answer) -> (target: String, fields: [String
 
 func challenge(_ verifier: String) -> String { Keys.urlText(Keys.sha256(verifier)) }
 
-/// Codes and tokens of a client, through all pages.
+/// Gets codes and tokens of a client, through all pages.
 struct SignedIn {
   let client: WireClient
   let id: String
@@ -121,7 +122,7 @@ struct SignedIn {
       [("response_type", "code"), ("client_id", id), ("redirect_uri", redirect), ("code_challenge", challenge("v"))] + extra)
   }
 
-  /// - Returns: What the token resource answers to the code.
+  /// - Returns: The token resource's answer to the code.
   func tokens(_ username: String, _ password: String) async throws -> WireClient.Answer {
     var browser = Browser(client, at: base)
     _ = try await authorize(&browser)

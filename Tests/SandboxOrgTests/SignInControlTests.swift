@@ -5,7 +5,7 @@ import Testing
 private let tokenURL = "/services/oauth2/token"
 private let limits = "/services/data/v66.0/limits"
 
-/// What is done to an org from outside: moves, refreshes, redirects, restrictions; and the login history.
+/// Control actions on an org: moves, refreshes, redirects and restrictions; the login history.
 @Suite struct SignInControlTests {
   private func call(_ server: SandboxServer, _ action: String, _ body: String = "{}") async throws -> WireClient.Answer {
     try await WireClient(port: server.port, token: server.controlToken).json("POST", "/__sandbox/\(action)", body)
@@ -42,7 +42,7 @@ private let limits = "/services/data/v66.0/limits"
         #expect(refused.status == 400 && refused.errorCode == "URL_NOT_RESET")
       default: #expect(try await atOld.send("GET", limits).errorCode == "INVALID_SESSION_ID")
       }
-      // Signing in and identity go on at both.
+      // Signing in and identity work at both.
       #expect(try await refresh(server, port: port(instance)).status == 200)
       let who = try await atOld.send("GET", "/services/oauth2/userinfo")
       #expect(who.status == 200 && who.json["urls"]?["custom_domain"] == instance)
@@ -87,7 +87,7 @@ private let limits = "/services/data/v66.0/limits"
       #expect(refused.json["error_description"] == "expired access/refresh token")
       let old = WireClient(port: server.port, token: tokens["access_token"]?.stringValue)
       #expect(try await old.send("GET", limits).status == 401)
-      // Asked for approval again; the same user and the same records.
+      // The user has to approve again; user and records are the same.
       var browser = Browser(client)
       _ = try await phone.authorize(&browser)
       #expect(try await browser.submit([("username", "grace@example.org"), ("password", "h0pper")]).status == 200)
@@ -143,8 +143,8 @@ private let limits = "/services/data/v66.0/limits"
     ("redirectTokens", #"{"to":"https://a\r\nX: y"}"#, "argument 'to' must be"),
     ("redirectTokens", #"{"to":"secondPort","status":200}"#, "argument 'status' must be 301, 302"),
     ("restrictAddress", "{}", "argument 'user' must be a user name, or 'client' an id"),
-    ("restrictAddress", #"{"user":"x@y"}"#, "argument 'user': 'x@y' is not known to the org"),
-    ("restrictAddress", #"{"client":"x"}"#, "argument 'client': 'x' is not known"),
+    ("restrictAddress", #"{"user":"x@y"}"#, "argument 'user': 'x@y' does not exist in the org"),
+    ("restrictAddress", #"{"client":"x"}"#, "argument 'client': 'x' does not exist in the org"),
     ("signIns", #"{"since":"x"}"#, "argument 'since' must be"),
   ])
   func control_wrongArguments_areNamed(action: String, body: String, message: String) async throws {

@@ -45,11 +45,13 @@ import Testing
     (#"{"clients":[{"id":"a","refreshTokens":{"idleSeconds":1,"totalSeconds":1}}]}"#, "'refreshTokens' must be"),
     (#"{"clients":[{"id":"a","refreshTokens":{"idleSeconds":0}}]}"#, "clients[0].refreshTokens: 'idleSeconds' must be a number"),
     (#"{"clients":[{"id":"a","refreshTokens":{"idle":5}}]}"#, "unknown key 'idle'"),
-    (#"{"clients":[{"id":"a","redirectURIs":["http://127.0.0.1:1717/x"]}]}"#, "plain http is for the host localhost alone"),
+    (
+      #"{"clients":[{"id":"a","redirectURIs":["http://127.0.0.1:1717/x"]}]}"#, "plain http is only allowed for the host localhost"
+    ),
     (#"{"users":[{"username":"a","password":"p","loginLimit":0}]}"#, "'loginLimit' must be a number of sign-ins"),
     (#"{"sites":[{"users":[]}]}"#, "sites[0]: 'path' is missing"),
-    (#"{"sites":[{"path":"/"}]}"#, "'path' must be a path of its own"),
-    (#"{"sites":[{"path":"/services/x"}]}"#, "'/services/x' is taken"),
+    (#"{"sites":[{"path":"/"}]}"#, "'path' must be an unused path"),
+    (#"{"sites":[{"path":"/services/x"}]}"#, "'/services/x' is in use"),
     (#"{"sites":[{"path":"/p"},{"path":"p/"}]}"#, "sites[1]: 'path' must be"),
     (#"{"sites":[{"path":"/p","users":["a@b"]}]}"#, "'users' must name users of this file, each in one site; 'a@b' is not"),
   ])

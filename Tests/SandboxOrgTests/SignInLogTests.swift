@@ -4,7 +4,7 @@ import SandboxOrg
 import TestSupport
 import Testing
 
-/// No secret gets into the request log, whatever clients send and wherever they put it.
+/// The request log contains no secrets, wherever clients send them.
 @Suite struct SignInLogTests {
   @Test func log_canariesEverywhere_areNotInIt() async throws {
     let folder = try TemporaryFolder()
@@ -30,7 +30,7 @@ import Testing
         _ = try await client.send(method, target, headers: [("Authorization", "Basic canary")], body: body)
       }
     }
-    // Refused by its head alone: the site's path is still there.
+    // Refused by its head alone; the site's path is still in it.
     _ = try await client.send(
       "POST", "/portal/services/oauth2/token?token=canary", headers: [("Content-Length", "99999999")], body: nil)
     let logged = server.requests()
@@ -85,7 +85,7 @@ import Testing
         #expect(answer.status == 400 && answer.json["error"] == .string(error), "\(body.prefix(40)): \(answer.text)")
       }
       #expect(try await post(nil, String(repeating: "x", count: 300_000)).status == 413)
-      // Of a parameter that comes twice, the first counts; of body and query, the body.
+      // Of a repeated parameter the first value is used; the body takes precedence over the query.
       #expect(try await post(nil, good + "&client_id=nobody").status == 200)
       #expect(try await post(nil, good, "/services/oauth2/token?client_id=nobody&grant_type=password").status == 200)
       #expect(try server.signIns().count == 4 + refused.count + 2)

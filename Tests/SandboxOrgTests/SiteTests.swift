@@ -4,7 +4,7 @@ import Testing
 
 private let limits = "/services/data/v66.0/limits"
 
-/// Users of a site sign in under its path, have their data there, and nowhere else.
+/// Users of a site can sign in and access data only under its path.
 @Suite struct SiteTests {
   private func withSite(_ body: (SandboxServer, WireClient) async throws -> Void) async throws {
     try await withSignIn(
@@ -43,7 +43,7 @@ private let limits = "/services/data/v66.0/limits"
       #expect(try await signedIn.send("GET", "/portal/services/oauth2/userinfo").status == 200)
       let again = try await phone.refresh(answer.json["refresh_token"]?.stringValue)
       #expect(again.status == 200 && again.json["sfdc_community_url"] == .string(server.url + "/portal"))
-      // Site and org tell their browsers apart.
+      // Site and org distinguish their browser sessions.
       #expect(try await Browser(client).client.send("GET", "/portal" + limits).status == 401)
     }
   }

@@ -85,7 +85,7 @@ import Testing
     "<e:Envelope><e:Header/></e:Envelope>", "<Envelope><Body/></Envelope>", "<Envelope><Body><magic/></Body></Envelope>",
     String(repeating: "<a>", count: 5_000), "<a>" + String(repeating: "x", count: 70_000) + "</a>",
   ])
-  func soap_whatIsNoSignIn_isAFault(body: String) async throws {
+  func soap_otherThanSignIn_isAFault(body: String) async throws {
     try await withSignIn { _, client in
       let answer = try await send(client, body)
       #expect(answer.status == 500 && value("faultcode", answer) == "soapenv:Client" && !value("faultstring", answer).isEmpty)

@@ -14,20 +14,21 @@ import Testing
   @Test func stop_idleKeepAliveConnection_isClosed() async throws {
     let server = try await start()
     let client = WireClient(port: server.port)
-    // The answer comes back only when the server has closed the connection.
+    // The answer only comes back once the server has closed the connection.
     async let answer = client.exchange(Array("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     while server.requests().isEmpty { await Task.yield() }
     await server.stop()
     #expect(try await answer.status == 200)
   }
 
-  /// A client that connects in the very moment of the stop is served or refused; swift-nio used to end the process for it.
+  /// A client that connects at the moment of the stop is served or refused; swift-nio used to end
+  /// the process.
   @Test(arguments: [false, true]) func stop_whileClientsConnect_endsInOrder(isTLS: Bool) async throws {
     for _ in 0..<(isTLS ? 20 : 100) {
       var configuration = SandboxConfiguration()
       configuration.seed = .none
       configuration.tls = isTLS ? .generated(folder: nil) : nil
-      // No other test listens there: a port that was given up is not taken again.
+      // No other test listens on this address, so a released port is not taken again.
       configuration.host = Connector.host
       configuration.allowsRemote = true
       let server = try await SandboxServer.start(configuration)
@@ -64,7 +65,8 @@ import Testing
   }
 }
 
-/// Threads that connect to a port, hang up and connect again until nobody listens or they are told to stop.
+/// Threads that repeatedly connect to a port and hang up, until nothing listens or the test ends
+/// them.
 private final class Connector: Sendable {
   static let host = "127.0.0.83"
   private let isOver = Mutex(false)
@@ -86,7 +88,7 @@ private final class Connector: Sendable {
     }
   }
 
-  /// Returns when each of some connections has been made: the next ones are on their way.
+  /// Returns once several connections have been made; more are in progress.
   func hasConnected() async {
     var count = 0
     for await _ in connected {

@@ -2,7 +2,7 @@ import Foundation
 import SandboxOrg
 import Testing
 
-/// curl as the client: it verifies names and chains as other clients do.
+/// Uses curl as the client, since it verifies names and chains like other clients.
 @Suite struct TLSTests {
   private func start(_ tls: SandboxTLS, host: String = "127.0.0.1") async throws -> SandboxServer {
     var configuration = SandboxConfiguration()
@@ -41,7 +41,7 @@ import Testing
       let second = try await start(.generated(folder: folder))
       await second.stop()
       #expect(second.certificateAuthority == first.certificateAuthority && first.certificateAuthority?.isEmpty == false)
-      // A key that does not fit is no reason to fail: the whole identity is made anew.
+      // A key that does not match is not an error: the whole identity is generated again.
       try "damaged".write(toFile: key, atomically: true, encoding: .utf8)
       let third = try await start(.generated(folder: folder))
       await third.stop()
@@ -51,7 +51,7 @@ import Testing
 
   @Test func tls_givenCertificate_isServed() async throws {
     try await withFolder { folder in
-      // Any certificate will do; the sandbox makes good ones.
+      // Any certificate will do; use one that the sandbox generated.
       await (try start(.generated(folder: folder))).stop()
       let server = try await start(.files(certificate: folder + "/server.pem", key: folder + "/server.key"))
       let output = try await shell(
@@ -82,7 +82,7 @@ import Testing
 
   @Test func tls_withAnOpenIdleConnection_stopsAndPlainBytesAreDropped() async throws {
     let server = try await start(.generated(folder: nil))
-    // No TLS at all: the connection ends, the server goes on.
+    // Without TLS the connection ends; the server continues.
     let plain = try? await WireClient(port: server.port).exchange(Array("GET / HTTP/1.1\r\n\r\n".utf8))
     #expect(plain == nil)
     let output = try await shell(

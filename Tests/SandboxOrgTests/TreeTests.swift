@@ -5,7 +5,7 @@ import Testing
 
 private let tree = "/services/data/v66.0/composite/tree"
 
-/// One record as JSON text.
+/// Returns a record as JSON text.
 private func record(_ type: String, _ id: String, _ rest: String = "") -> String {
   "{\"attributes\":{\"type\":\"\(type)\",\"referenceId\":\"\(id)\"}\(rest.isEmpty ? "" : "," + rest)}"
 }

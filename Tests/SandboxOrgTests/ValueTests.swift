@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: ["", "001", "001R00000064wd!", "001R00000064wdtIAB", "001R00000064wdtIA", "0’1R00000064wdt"])
-  func id_malformed_isNone(text: String) { #expect(RecordID.normalized(text) == nil) }
+  func id_malformed_isNil(text: String) { #expect(RecordID.normalized(text) == nil) }
 
   @Test func ids_ofOneObject_sortAsTheyWereMade() {
     let ids = [0, 1, 9, 10, 61, 62, 3_843, 3_844, 1_000_000].map { RecordID.make(prefix: "003", sequence: $0) }

@@ -2,18 +2,18 @@ import Foundation
 import JSON
 import SandboxOrg
 
-/// A plain HTTP/1.1 client over one socket per request: shows exactly what went over the wire.
+/// A plain HTTP/1.1 client with one socket per request, which shows exactly what is sent.
 struct WireClient: Sendable {
   struct Answer: Sendable {
     let status: Int
     let headers: [String: String]
     let body: [UInt8]
-    /// The connection ended before the announced length.
+    /// True if the connection ended before the announced length.
     let isTruncated: Bool
 
     var text: String { String(decoding: body, as: UTF8.self) }
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
-    /// `errorCode` of the first error.
+    /// The `errorCode` of the first error.
     var errorCode: String? { json.arrayValue?.first?["errorCode"]?.stringValue }
     var message: String? { json.arrayValue?.first?["message"]?.stringValue }
   }
@@ -52,11 +52,11 @@ struct WireClient: Sendable {
     return text.utf8.map { unreserved.contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", $0) }.joined()
   }
 
-  /// Sends bytes as they are and reads until the server closes.
+  /// Sends raw bytes and reads until the server closes.
   func exchange(_ bytes: [UInt8]) async throws -> Answer {
     let port = port
     return try await withCheckedThrowingContinuation { continuation in
-      // A thread of its own: the server's queues need the pool's.
+      // Use a separate thread: the server's queues need the pool's.
       Thread.detachNewThread { continuation.resume(with: Result { try Self.blocking(bytes, port) }) }
     }
   }
@@ -100,7 +100,7 @@ struct WireClient: Sendable {
   }
 }
 
-/// A server and a client signed in to it; stopped at the end of `body`.
+/// Runs `body` with a server and a signed-in client, then stops the server.
 func withOrg(
   seed: Seed = .none, pageSize: Int = 2_000, clock: ManualSandboxClock = ManualSandboxClock(),
   _ body: (SandboxServer, WireClient) async throws -> Void

@@ -2,7 +2,7 @@ import JSON
 import SandboxParse
 import Testing
 
-/// Several calls in one: section 9.
+/// Batches: section 9.
 @Suite struct BatchTests {
   private func item(_ method: String, _ path: String, _ body: JSONValue? = nil) -> JSONValue {
     var object: JSONObject = ["method": .string(method), "path": .string(path)]

@@ -2,7 +2,7 @@ import JSON
 import SandboxParse
 import Testing
 
-/// Faults, the control interface and the starting data: section 23.
+/// Faults, the control interface and the library data: section 23.
 @Suite struct FaultTests {
   private func call(_ server: ParseServer, _ action: String, _ body: JSONValue = [:]) async throws -> ParseClient.Answer {
     let client = ParseClient(port: server.port, keys: server.keys)

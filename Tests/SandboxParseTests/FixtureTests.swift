@@ -3,7 +3,7 @@ import JSON
 import SandboxParse
 import Testing
 
-/// Whole requests of two SDKs, in the files of `Fixtures`, replayed byte by byte.
+/// Replays whole requests of two SDKs from the files in `Fixtures`, byte by byte.
 @Suite struct FixtureTests {
   @Test func javaScript_fixtures_giveTheirAnswers() async throws { try await replay("javascript.txt", atLeast: 25) }
 
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// One request of a file and what it must be answered.
+/// A request of a file with its expected answer.
 private struct Fixture {
   let name: String
   let request: Substring, answer: String
@@ -53,7 +53,7 @@ private struct Fixture {
     }
   }
 
-  /// With what was remembered in the place of the names.
+  /// Returns the request with names replaced by remembered values.
   func bytes(_ names: [String: String]) -> [UInt8] {
     var text = String(request)
     for (name, value) in names { text = text.replacing(name, with: value) }

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import SandboxParse
 
-/// A plain HTTP/1.1 client over one socket per request: sends exactly what it is told, shows what came back.
+/// A plain HTTP/1.1 client with one socket per request, which sends exactly what it is given.
 struct ParseClient: Sendable {
   struct Answer: Sendable {
     let status: Int
@@ -18,7 +18,7 @@ struct ParseClient: Sendable {
     var id: String { json["objectId"]?.stringValue ?? "" }
     var items: [JSONValue] { json.arrayValue ?? [] }
 
-    /// One column of every result.
+    /// Returns one column of every result.
     func column(_ name: String) -> [String] { results.compactMap { $0[name]?.stringValue } }
   }
   struct NoAnswer: Error { let text: String }
@@ -55,7 +55,7 @@ struct ParseClient: Sendable {
 
   func get(_ path: String) async throws -> Answer { try await send("GET", mount + path, headers) }
 
-  /// A list; each parameter is encoded.
+  /// Queries a list; encodes the parameters.
   func find(_ path: String, _ parameters: [String: JSONValue]) async throws -> Answer {
     let query = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\(Self.encoded($0.value.stringValue ?? $0.value.text))" }
     return try await get(path + "?" + query.joined(separator: "&"))
@@ -81,9 +81,9 @@ struct ParseClient: Sendable {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
   }
 
-  // MARK: As the JavaScript SDK
+  // MARK: Like the JavaScript SDK
 
-  /// Everything in the body, as text.
+  /// Sends everything in the body, as text.
   func sdk(_ path: String, _ body: JSONObject, method: String? = nil) async throws -> Answer {
     var whole = body
     if let method { whole["_method"] = .string(method) }
@@ -106,11 +106,11 @@ struct ParseClient: Sendable {
     return try await exchange(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (body ?? []))
   }
 
-  /// A whole request as it was written down.
+  /// Sends a complete request.
   func exchange(_ bytes: [UInt8]) async throws -> Answer {
     let port = port
     return try await withCheckedThrowingContinuation { continuation in
-      // A thread of its own: the server's work needs the pool's.
+      // Use a separate thread: the server's work needs the pool's.
       Thread.detachNewThread { continuation.resume(with: Result { try Self.exchange(bytes, port) }) }
     }
   }
@@ -157,8 +157,8 @@ struct ParseClient: Sendable {
   }
 }
 
-/// A server without data whose clock stands at 2026-03-02 09:00:00 until it is moved, and a client with the REST key; stopped at
-/// the end of `body`.
+/// Runs `body` with an empty server whose clock stands at 2026-03-02 09:00:00 until it is moved,
+/// and a client with the REST key; then stops the server.
 func withParse(
   _ settings: ParseSettings = .init(), isSeeded: Bool = false,
   _ body: (ParseServer, ParseClient, ManualSandboxClock) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 
 /// Conditions, parameters and includes: section 7.
 @Suite struct QueryTests {
-  /// Five rows, named a to e.
+  /// Creates five rows, named a to e.
   private func rows(_ client: ParseClient) async throws {
     for (name, n, tags) in [("a", 1, ["x"]), ("b", 2, ["x", "y"]), ("c", 3, []), ("d", 4, ["z"]), ("e", 5, ["y", "z"])] {
       try await client.create(

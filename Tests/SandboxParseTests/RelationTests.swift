@@ -13,7 +13,7 @@ import Testing
       "Author", where: ["$relatedTo": ["object": pointer("Book", book), "key": .string(key)]])
   }
 
-  /// A book and three authors.
+  /// Creates a book and three authors.
   private func library(_ client: ParseClient) async throws -> (book: String, authors: [String]) {
     var authors: [String] = []
     for name in ["a", "b", "c"] { authors.append(try await client.create("Author", ["name": .string(name)])) }

@@ -2,7 +2,7 @@ import JSON
 import SandboxParse
 import Testing
 
-/// What the suites of the SDKs ask beside the plain cases.
+/// Cases from the SDKs' test suites that other tests do not cover.
 @Suite struct SuiteTests {
   private func names(_ answer: ParseClient.Answer) -> String { answer.column("name").joined() }
 
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func pattern_withAnEndThatNothingBegan_isRead() async throws {
+  @Test func pattern_withStrayEndOfQuote_isRead() async throws {
     try await withParse { _, client, _ in
       try await client.create("Row", ["name": #"foob\E"#])
       for pattern in [#"foob\E"#, #"^\Qfoob\E\\E"#, #"\Qfoob\E\\E\Q\E"#] {

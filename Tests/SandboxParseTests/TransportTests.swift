@@ -2,7 +2,7 @@ import JSON
 import SandboxParse
 import Testing
 
-/// How calls come, and what is said before any object is looked at: sections 1 and 2.
+/// Transport, and refusals before any object is accessed: sections 1 and 2.
 @Suite struct TransportTests {
   @Test func keys_missingOrWrong_are403WithoutCodeAndType() async throws {
     try await withParse { server, client, _ in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The list of what a store must do, against the tests there are.
+/// Checks the list of what a store must do against the existing tests.
 struct AcceptanceListTests {
   @Test func acceptance_everyRow_namesTestsThatExist() throws {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import SmartStore
 
-/// What the model's stores do and no other suite pins; `scripts/dev/acceptance` has the whole list.
+/// Behaviour of the Mobile SDK's stores that no other suite covers; `scripts/dev/acceptance` has
+/// the whole list.
 struct AcceptanceTests {
   @Test func soupExists_throughEveryChange_isRight() throws {
     let temporary = try TemporaryStore(), store = temporary.store
@@ -89,7 +90,8 @@ struct AcceptanceTests {
       try temporary.store.rows("SELECT sqlite_compileoption_used('ENABLE_FTS5'), json_extract('{\"a\":1}', '$.a')") == "[[1,1]]")
   }
 
-  /// A character of several bytes on any place around the sizes in which files and buffers are read.
+  /// A multi-byte character at each position around the block sizes in which files and buffers are
+  /// read.
   @Test func upsert_wideCharacterAroundABlock_comesBack() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("k"), .json1("j")]), store = temporary.store
     for size in [4096, 8192, 65_536] {
@@ -115,7 +117,8 @@ struct AcceptanceTests {
     }
   }
 
-  /// Entries of several widths under one or ten indexes, read in pages of several sizes: none is missed or seen twice.
+  /// Entries of several widths under one or ten indexes, read in pages of several sizes: none is
+  /// missed or read twice.
   @Test(arguments: [(1, 1, 20), (1, 1, 1000), (1, 10, 20), (10, 10, 20)] as [(Int, Int, Int)], [IndexType.string, .json1])
   func query_aThousandEntries_pagesHoldEachOnce(_ shape: (Int, Int, Int), _ type: IndexType) throws {
     let (indexes, fields, characters) = shape

@@ -6,7 +6,8 @@ import Testing
 
 @testable import SmartStore
 
-/// Processes that die while they alter or re-index a soup. Each runs as a child of the test and is killed for real.
+/// Processes that die while they alter or re-index a soup. Each runs as a child of the test and is
+/// really killed.
 struct AlterRecoveryTests {
   private static let old: [IndexSpec] = [.string("a"), .fullText("b"), .json1("j")]
   private static let new: [IndexSpec] = [.fullText("a"), .integer("n"), .string("j")]
@@ -22,7 +23,7 @@ struct AlterRecoveryTests {
     return temporary
   }
 
-  /// Everything a soup consists of.
+  /// Returns everything that a soup consists of.
   private func contents(_ store: Store) throws -> [String] {
     try [
       "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE '%fts\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%' ORDER BY 1, 2",
@@ -65,7 +66,8 @@ struct AlterRecoveryTests {
     #expect(try temporary.store.ids(temporary.store.upsert("[{}]", into: "s")) == [81])
   }
 
-  /// A limit on the size of the write-ahead log kills the child at the write that would pass it: every page of it in turn.
+  /// A limit on the size of the write-ahead log kills the child at the write that would exceed it:
+  /// at each page in turn.
   @Test func alter_killedAtAnyWrite_leavesTheOldOrTheNewSoup() async throws {
     var outcomes: Set<String> = []
     for pages in 0..<200 where !outcomes.contains("new") {
@@ -117,11 +119,12 @@ struct AlterRecoveryTests {
     #expect(outcomes == ["none", "all"])
   }
 
-  /// Runs `body` on the store with no file allowed to grow beyond `limit` bytes, and ends the process with 3 if it got through.
+  /// Runs `body` on the store with files limited to `limit` bytes, and exits with 3 if it
+  /// completes.
   static func limitFiles(to limit: Int, _ path: String, _ body: (Store) throws -> Void) throws {
     let store = try Store(name: "test", isGlobal: false, path: path)
     var core = rlimit(rlim_cur: 0, rlim_max: 0), size = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
-    // Whoever started the tests may have chosen to ignore it, and threads of a pool do not take signals.
+    // The parent process may ignore the signal, and threads of a pool block signals.
     signal(SIGXFSZ, SIG_DFL)
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -148,7 +151,8 @@ struct AlterRecoveryTests {
     #expect(try store.rows("SELECT * FROM long_operations_status") == "[]")
   }
 
-  /// A note as a process that died left it; `process` as ``ProcessIdentity`` writes it.
+  /// Writes the record that a process leaves when it dies; `process` in the format of
+  /// ``ProcessIdentity``.
   private func note(_ store: Store, _ specs: [IndexSpec], process: String, table: String = "TABLE_1") throws {
     let details: JSONObject = [
       "soupName": "s", "soupTableName": .string(table), "oldIndexSpecs": [], "newIndexSpecs": .array(specs.map(\.json)),

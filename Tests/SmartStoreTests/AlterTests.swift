@@ -4,9 +4,9 @@ import Testing
 
 @testable import SmartStore
 
-/// Other index specs for a soup that has entries.
+/// Changing the index specs of a soup with entries.
 struct AlterTests {
-  /// What an alteration must not touch.
+  /// Returns what an alteration must not change.
   private func kept(_ store: Store) throws -> [String] {
     try [
       "SELECT id, soup, created, lastModified, version, owner FROM {s} ORDER BY id",
@@ -106,7 +106,7 @@ struct AlterTests {
     #expect(try values(store, "n") == "[[20.0],[3.0],[100.0]]")
   }
 
-  /// Values of every kind, as the column of each type has them.
+  /// Values of every kind, and below the contents of each type's column.
   private let kinds = #"[{"v":"text"},{"v":7},{"v":1.5},{"v":true},{"v":[1,"a/b"]},{"v":null},{"w":1}]"#
 
   @Test(arguments: IndexType.allCases, IndexType.allCases)
@@ -232,7 +232,7 @@ struct AlterTests {
       }
     }
     #expect(error?.code == .invalidIndexSpec)
-    #expect(error?.message == "the index specs of soup s were altered while records were on their way; run the sync again")
+    #expect(error?.message == "the index specs of soup s were altered during the sync; run it again")
     #expect(try store.count(of: "s") == 0)
   }
 

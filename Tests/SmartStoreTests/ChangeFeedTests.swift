@@ -6,9 +6,9 @@ import Testing
 
 @testable import SmartStore
 
-/// Hearing of committed changes.
+/// Observation of committed changes.
 struct ChangeFeedTests {
-  /// Watches a soup and counts how often it was called.
+  /// Observes a soup and counts its calls.
   private final class Listener: Sendable {
     let news = Mutex(0), ends = Mutex(0)
     let signal = DispatchSemaphore(value: 0)

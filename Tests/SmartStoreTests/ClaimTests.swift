@@ -3,7 +3,7 @@ import Testing
 
 @testable import SmartStore
 
-/// Rows that a run takes before it sends them.
+/// Claims: rows that a run takes before it sends them.
 struct ClaimTests {
   private func soup() throws -> TemporaryStore {
     let temporary = try TemporaryStore(soup: "s", [.string("Id"), .string("__local__")])
@@ -65,12 +65,13 @@ struct ClaimTests {
     #expect(try temporary.store.readBlocking { try $0.echoes(in: "s", idPath: "Id") } == ["b": 2])
   }
 
-  /// Only what a sync down has brought can come again; the note goes with the next end of one.
+  /// Only records that a sync down brought can come again; the note is removed at the end of the
+  /// next sync down.
   @Test func removeUploaded_entryOfASync_isNotedUntilADownEnds() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"x"}]"#, into: "s")
     let id = try #require(try store.readBlocking { try $0.entryIds(in: "s", where: "Id", equals: .text("x")) }.first)
-    let mark = try store.readBlocking { try $0.uploadMark() }
+    let mark = try store.readBlocking { try $0.uploadSequence() }
     try store.writeBlocking(.synced) { transaction in
       try transaction.removeUploaded(1, externalId: "a", from: "s")
       try transaction.removeUploaded(id, externalId: "x", from: "s")
@@ -78,7 +79,7 @@ struct ClaimTests {
     }
     let since = { (mark: Int64) in try store.readBlocking { try $0.uploads(in: "s", idPath: "Id", since: mark) } }
     #expect(try since(mark) == ["x": id, "b": 2])
-    #expect(try since(try store.readBlocking { try $0.uploadMark() }).isEmpty)
+    #expect(try since(try store.readBlocking { try $0.uploadSequence() }).isEmpty)
     try store.writeBlocking(.synced) { try $0.forgetStaleEchoes(in: "s") }
     #expect(try since(mark) == ["b": 2])
   }

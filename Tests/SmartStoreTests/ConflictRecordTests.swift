@@ -4,9 +4,9 @@ import Testing
 
 @testable import SmartStore
 
-/// What the store keeps of entries that both sides changed.
+/// The store's records of conflicts.
 struct ConflictRecordTests {
-  /// Two entries of a sync, both edited; their ids are 1 and 2.
+  /// Creates two entries of a sync, both edited; their ids are 1 and 2.
   private func bench() throws -> TemporaryStore {
     let temporary = try TemporaryStore(soup: "s", [.string("Id"), .string("__local__"), .integer("__sync_id__")])
     try temporary.store.sync(#"[{"Id":"a","x":1},{"Id":"b","x":1}]"#, into: "s", overlay: ["__local__": false])

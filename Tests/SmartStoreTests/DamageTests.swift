@@ -9,7 +9,7 @@ import Testing
 
 /// Files that are damaged, locked, full or read-only.
 struct DamageTests {
-  /// A registry that notes what it moved.
+  /// A registry that records what it moved aside.
   private final class Recovering: Sendable {
     let folder: TemporaryFolder
     let reports = Mutex<[String]>([])
@@ -53,7 +53,7 @@ struct DamageTests {
     }
   }
 
-  /// What a full disk, a copy that broke off or `: > store.sqlite` leaves.
+  /// The result of a full disk, an interrupted copy or `: > store.sqlite`.
   @Test(arguments: [false, true]) func open_emptiedFile_isDamageAndNoNewStore(_ hasLog: Bool) throws {
     let place = try Recovering(), path = place.store + "/store.sqlite"
     var registry = place.registry()
@@ -76,7 +76,7 @@ struct DamageTests {
     #expect(place.reports.withLock { $0.count } == 1)
   }
 
-  /// "Nothing to do" would hide that the store's contents are lost.
+  /// "Nothing to do" would hide that the store has lost its contents.
   @Test func changeKey_ofAnEmptiedFile_saysWhatOpeningItSays() throws {
     let place = try Recovering(), path = place.store + "/store.sqlite"
     try FileSystem.makeDirectory(place.store)
@@ -99,7 +99,8 @@ struct DamageTests {
     #expect(FileSystem.read(path + ".damaged-1-wal") == Array("log".utf8))
   }
 
-  /// A process that is killed while it makes a store leaves an unfinished file, and the next one makes the store.
+  /// A process that is killed while it creates a store leaves an unfinished file, and the next
+  /// process creates the store.
   @Test func open_creationThatWasInterrupted_makesTheStoreAndLeavesNothing() throws {
     let folder = try TemporaryFolder(), path = folder.path + "/store.sqlite"
     for left in ["store.sqlite.new-AbC123", "store.sqlite.new-AbC123-wal", "store.sqlite.new-xyzxyz"] {
@@ -157,12 +158,40 @@ struct DamageTests {
     #expect(try registry.store().soupNames() == ["s0", "s1", "s2", "s3"])
   }
 
+  /// A file that cannot be opened, because another process moves it aside at this moment, is opened
+  /// again after that process is done.
+  @Test func open_whileAnotherMovesTheFile_waitsAndOpensTheNewStore() throws {
+    let place = try Recovering(), lock = place.store + "/recovery.lock"
+    try FileSystem.makeDirectory(place.store + "/store.sqlite")
+    let held = try FileSystem.lock(lock)
+    let opened = DispatchGroup()
+    DispatchQueue.global().async(group: opened) {
+      let registry = place.registry()
+      defer { registry.close() }
+      #expect(throws: Never.self) { try registry.store().registerSoup("s", indexSpecs: [.string("a")]) }
+    }
+    let descriptors = {
+      try FileSystem.entries(of: "/proc/self/fd").count {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == lock
+      }
+    }
+    while try descriptors() < 2 { sched_yield() }
+    try FileSystem.removeTree(place.store + "/store.sqlite")
+    held.release()
+    opened.wait()
+    let registry = place.registry()
+    defer { registry.close() }
+    #expect(try registry.store().soupNames() == ["s"])
+    #expect(place.reports.withLock { $0 } == [])
+  }
+
   @Test func read_pageDamagedLater_isNotADatabaseAndNamesTheFile() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")])
     let text = String(repeating: "x", count: 2000)
     try store.store.upsert("[" + (0..<200).map { #"{"k":"\#($0)\#(text)"}"# }.joined(separator: ",") + "]", into: "s")
     store.store.close()
-    // Every page but the first, which holds the schema's root and would be noticed when the file is opened.
+    // Damage every page but the first dozen: the first page holds the root of the schema, and
+    // opening the file would detect it.
     var bytes = try #require(FileSystem.read(store.path))
     for i in (Tuning.pageSize * 12)..<bytes.count { bytes[i] = 0xff }
     try FileSystem.write(bytes, to: store.path)
@@ -208,7 +237,7 @@ struct DamageTests {
     func limit(_ pages: String) throws {
       try store.writeBlocking(.synced) { try $0.connection.execute("PRAGMA max_page_count = \(pages)") }
     }
-    try limit("1")  // SQLite makes it the present size
+    try limit("1")  // SQLite raises it to the current size
     let large = "[" + (0..<100).map { #"{"k":"\#($0)\#(String(repeating: "x", count: 5000))"}"# }.joined(separator: ",") + "]"
     let error = failure { try store.upsert(large, into: "s") }
     #expect(error?.code == .sqlite)

@@ -8,21 +8,21 @@ import Testing
 
 @testable import SmartStore
 
-/// Names and bytes of all files in a folder.
+/// Returns the names and bytes of all files in a folder.
 private func contents(of folder: String) throws -> [String: [UInt8]] {
   var found: [String: [UInt8]] = [:]
   for name in try FileSystem.entries(of: folder) { found[name] = FileSystem.read("\(folder)/\(name)") }
   return found
 }
 
-/// A folder of its own with the files of another one as they are at this moment, which is what a kill leaves.
+/// Copies the files of a folder in their current state, which is what a kill leaves.
 private func copy(of folder: String) throws -> TemporaryFolder {
   let new = try TemporaryFolder()
   for (name, bytes) in try contents(of: folder) { try FileSystem.write(bytes, to: "\(new.path)/\(name)") }
   return new
 }
 
-/// The store with every kind of content that these tests look for.
+/// Fills a store with every kind of content that these tests check.
 private func fill(_ store: Store) throws {
   try store.registerSoup("recipes", indexSpecs: [.string("Id"), .json1("n"), IndexSpec(path: "text", type: .fullText)])
   try store.upsert(
@@ -32,7 +32,7 @@ private func fill(_ store: Store) throws {
   try store.keyValueStore(named: "settings").put(Array("Zwiebelkuchen".utf8), for: "favourite")
 }
 
-/// - Parameter nextId: The id that a new entry must get; each look makes one and takes it away.
+/// - Parameter nextId: The expected id of a new entry; each check creates one and removes it again.
 private func expectFilled(_ path: String, _ key: StoreKey?, _ place: String = "", nextId: Int64 = 201) throws {
   let store = try Store(name: "x", isGlobal: false, path: path, key: key)
   defer { store.close() }
@@ -47,7 +47,7 @@ private func expectFilled(_ path: String, _ key: StoreKey?, _ place: String = ""
 
 /// Encrypted stores, in builds with the trait `Encryption`.
 @Suite(.enabled(if: StoreKey.isSupported, "needs the trait Encryption")) struct EncryptionTests {
-  /// Raw keys: a passphrase takes its time at each connection.
+  /// Returns a raw key: deriving one from a passphrase takes time at each connection.
   private static func key(_ n: Int) -> StoreKey {
     let digits = String(n)
     return TestKey.make("x'" + String(repeating: "0", count: 64 - digits.count) + digits + "'")
@@ -58,7 +58,7 @@ private func expectFilled(_ path: String, _ key: StoreKey?, _ place: String = ""
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Makes a store with content and closes it.
+  /// Creates a store with content and closes it.
   private func make(_ key: StoreKey?) throws {
     let store = try Store(name: "x", isGlobal: false, path: path, key: key)
     try fill(store)
@@ -90,7 +90,7 @@ private func expectFilled(_ path: String, _ key: StoreKey?, _ place: String = ""
     try expectFilled(path, TestKey.make(text))
   }
 
-  /// A closed store, and what is left of one whose process was killed: with a write-ahead log beside it.
+  /// Tests a closed store, and the files of a killed process, with a write-ahead log.
   @Test(arguments: [false, true]) func open_wrongKey_saysSoAndTouchesNothing(_ isKilled: Bool) throws {
     let reports = ReportList(), made = try TemporaryFolder()
     let right = registry(Self.key(1), in: made, reports)
@@ -242,9 +242,9 @@ private func expectFilled(_ path: String, _ key: StoreKey?, _ place: String = ""
   }
 }
 
-/// What every build says of keys and encrypted files.
+/// Errors about keys and encrypted files in every build.
 struct NoKeyTests {
-  /// A file as an encrypted store looks: no build can tell it from random bytes.
+  /// Random bytes, which no build can distinguish from an encrypted store.
   private static let random: [UInt8] = {
     var generator = SystemRandomNumberGenerator()
     return (0..<8192).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -8,18 +8,18 @@ import Testing
 
 @testable import SmartStore
 
-/// Queries that would never end, and queries beyond the limits.
+/// Endless queries, and queries beyond the limits.
 struct EndlessQueryTests {
   private static let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
   private static let endlessIds = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) AS id FROM c"
 
-  /// A query on a thread of its own.
+  /// A query on its own thread.
   private final class Running: Sendable {
     let cancellation: QueryCancellation
     private let started = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
     private let error = Mutex<StoreError?>(nil)
 
-    /// Returns when the query is in the middle of its work, unless it waits for its turn.
+    /// Returns when the query is running, unless `waits` is true.
     init(waits: Bool = false, _ body: @escaping @Sendable (QueryCancellation) throws -> Void) {
       let started = started
       cancellation = QueryCancellation(isRunning: { started.signal() })
@@ -34,7 +34,7 @@ struct EndlessQueryTests {
       if !waits { started.wait() }
     }
 
-    /// Why it ended; waits for that.
+    /// Waits for the end of the query and returns its error.
     func end() -> StoreError.Code? {
       ended.wait()
       return error.withLock { $0?.code }
@@ -68,7 +68,7 @@ struct EndlessQueryTests {
   @Test func moveCursor_endlessPage_isCancelled() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("k")]), store = temporary.store
     try store.upsert("[{},{}]", into: "s")
-    // The second page takes for ever, the first one does not.
+    // The second page takes forever, the first one does not.
     let sql = "SELECT {s:_soupEntryId}, CASE WHEN {s:_soupEntryId} < 3 THEN 1 ELSE (\(Self.endless)) END FROM {s}"
     let answer = try store.openCursor(.smart(sql, pageSize: 1), soup: nil)
     let id = try #require(JSONValue(parsing: answer)["cursorId"]?.integerValue)
@@ -102,7 +102,7 @@ struct EndlessQueryTests {
     #expect(try store.rows("SELECT 1") == "[[1]]")
   }
 
-  /// One that comes while all places are taken runs when one is free.
+  /// A query that finds all readers in use runs when one is free.
   @Test func smartQuery_afterItsTurn_isAnswered() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("k")]), store = temporary.store
     let running = (0..<Tuning.smartReaders).map { _ in run(store) }

@@ -10,7 +10,7 @@ extension IndexSpec {
   static func json1(_ path: String) -> IndexSpec { IndexSpec(path: path, type: .json1) }
 }
 
-/// The code of the ``StoreError`` that `body` throws; nil when it throws none.
+/// Returns the code of the ``StoreError`` that `body` throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> StoreError.Code? { failure(body)?.code }
 
 func failure(_ body: () throws -> Void) -> StoreError? {
@@ -22,21 +22,21 @@ func failure(_ body: () throws -> Void) -> StoreError? {
   }
 }
 
-/// JSON text of a query spec to the spec itself.
+/// Parses a query spec from JSON text.
 func spec(_ text: String) throws -> QuerySpec { try QuerySpec(try #require(JSONValue(parsing: text).objectValue)) }
 
 extension Store {
-  /// The entries or rows of a query, as JSON text.
+  /// Returns the entries or rows of a query as JSON text.
   func found(_ text: String, in soup: String?, pageIndex: Int = 0) throws -> String {
     String(decoding: try query(try spec(text), soup: soup, pageIndex: pageIndex), as: UTF8.self)
   }
 
-  /// Ids of an upsert's result.
+  /// Returns the ids in the result of an upsert.
   func ids(_ entries: [JSONValue]) -> [Int64] { entries.compactMap { $0["_soupEntryId"]?.integerValue } }
 
   func count(of soup: String) throws -> Int { try count(.smart("SELECT {\(soup):_soupEntryId} FROM {\(soup)}")) }
 
-  /// How often a row was written.
+  /// Returns how often a row was written.
   func version(_ id: Int64, in soup: String) throws -> Int64? { try readBlocking { try $0.entry(id, in: soup)?.version } }
 
   func base(_ id: Int64, in soup: String) throws -> String? {
@@ -58,9 +58,9 @@ extension Store {
     }
   }
 
-  func finishLoading(_ soup: String) throws { try writeBlocking(.synced) { try $0.finishLoading(soup: soup) } }
+  func finishBulkLoad(_ soup: String) throws { try writeBlocking(.synced) { try $0.finishBulkLoad(soup: soup) } }
 
-  /// Names of the indexes over a soup's table, the only soup there is.
+  /// Returns the names of the indexes of the only soup.
   func indexNames() throws -> String {
     try rows("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name LIKE 'TABLE%' ORDER BY 1")
   }

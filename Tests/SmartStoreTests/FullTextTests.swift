@@ -9,10 +9,10 @@ extension IndexSpec {
 }
 
 extension Store {
-  /// The rows of the full-text table of `s`: rowid, then its columns.
+  /// Returns the rows of the full-text table of `s`: rowid, then its columns.
   func words() throws -> String { try rows("SELECT rowid, * FROM {s}_fts ORDER BY rowid") }
 
-  /// Rows of the full-text table of `s` that do not say what the soup says, or that only one of them has.
+  /// Returns the rows in which the full-text table of `s` differs from the soup.
   func strays(_ column: String) throws -> String {
     try rows(
       "SELECT 1 FROM (SELECT id, \(column) FROM {s} EXCEPT SELECT rowid, \(column) FROM {s}_fts) UNION ALL "
@@ -20,7 +20,7 @@ extension Store {
   }
 }
 
-/// What is kept for full-text search, and that it stays in step with the entries.
+/// The full-text index, and its consistency with the entries.
 struct FullTextTests {
   private func soup() throws -> TemporaryStore {
     try TemporaryStore(soup: "s", [.string("Id"), .fullText("a"), .json1("j"), .fullText("b.c")])
@@ -114,7 +114,7 @@ struct FullTextTests {
     try store.sync(#"[{"Id":"1","a":"alpha"},{"Id":"2","a":"beta"}]"#, into: "s", expecting: 50_000)
     #expect(try store.words() == "[]", "found nothing yet, and no error")
     try store.sync(#"[{"Id":"2","a":"again"},{"Id":"3"}]"#, into: "s", expecting: 50_000)
-    try store.finishLoading("s")
+    try store.finishBulkLoad("s")
     #expect(try store.words() == #"[[1,"alpha",null],[3,"again",null],[4,null,null]]"#)
     try store.upsert(#"[{"Id":"1","a":"edited"}]"#, into: "s", by: "Id")
     #expect(try store.rows("SELECT rowid FROM {s}_fts WHERE {s}_fts MATCH 'edited'") == "[[1]]")

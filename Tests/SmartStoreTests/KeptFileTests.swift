@@ -5,13 +5,15 @@ import Testing
 
 @testable import SmartStore
 
-/// A store file that an earlier build wrote, kept in `Tests/Fixtures`: later ones must open it and find everything.
+/// Store files of earlier builds in `Tests/Fixtures`: later builds must open them and find
+/// everything.
 ///
-/// `scripts/dev/fixture` writes it anew, under the name of the schema's version; the files of older versions stay.
+/// `scripts/dev/fixture` writes a new file, named after the schema version; the files of older
+/// versions stay.
 struct KeptFileTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fixtures").path
-  /// Set by `scripts/dev/fixture` alone.
+  /// Set only by `scripts/dev/fixture`.
   static let target = ProcessInfo.processInfo.environment["TUREEN_WRITE_FIXTURE"]
 
   private static let specs: [IndexSpec] = [
@@ -29,7 +31,7 @@ struct KeptFileTests {
     entryId: 1, version: 2, syncId: 1, fence: 3, operation: .create, sentAt: 1234, clockOffset: -600_000, resendAt: 5678,
     sent: Array(#"{"type":"Contact","fields":{"Id":"a"}}"#.utf8))
 
-  /// A little of everything that a store can hold.
+  /// Fills a store with a little of everything.
   private func fill(_ store: Store) throws {
     try store.registerSoup("contacts", indexSpecs: Self.specs)
     try store.registerSoup("123 any + name!?", indexSpecs: [.json1("j")])
@@ -56,7 +58,7 @@ struct KeptFileTests {
     store.close()
   }
 
-  /// Every kept file, by name.
+  /// The names of all fixture files.
   static let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     .filter { $0.hasPrefix("store-") && $0.hasSuffix(".sqlite") }.sorted()
 
@@ -92,7 +94,7 @@ struct KeptFileTests {
     #expect(try store.rows("SELECT owner FROM {contacts} ORDER BY id") == "[[1],[1]]")
     #expect(try store.rows("SELECT entry, owner FROM soup_members") == "[[1,2]]")
     let uploads = try store.readBlocking { try $0.unsettledUploads(in: "contacts") }
-    // The first version had no conflicts, the second one did not keep what was sent.
+    // Version 1 had no conflicts, and version 2 did not store what a create sent.
     let isThird = !["store-1.sqlite", "store-2.sqlite"].contains(file)
     #expect(uploads == (isThird ? [Self.create, Self.update] : [Self.update]))
     #expect(try store.readBlocking { try $0.arrivals(in: "contacts") } == (isThird ? [2] : []))
@@ -115,7 +117,7 @@ struct KeptFileTests {
 
   @Test func keptFiles_ofThisSchema_areThere() { #expect(Self.files.contains("store-\(Schema.version).sqlite")) }
 
-  /// What anyone can do with the `sqlite3` tool: no extension, no function of ours.
+  /// The stock `sqlite3` tool can read a file without extensions or functions of ours.
   @Test(arguments: files) func read_keptFile_withTheStockTool(_ file: String) throws {
     let folder = try copy(file)
     let ended = try ChildProcess.run([

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartStore
 
-/// Key-value stores beside the soups.
+/// Key-value stores next to the soups.
 struct KeyValueTests {
   private let store: TemporaryStore
   private let values: KeyValueStore

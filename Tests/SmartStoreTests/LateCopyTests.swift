@@ -3,16 +3,17 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Entries that were read before the server gave their record an id, and are saved after it.
+/// Stale copies: entries that were read before the server assigned an id to their record, and are
+/// saved afterwards.
 struct LateCopyTests {
   private static let new = #""__local__":true,"__locally_created__":true"#
 
-  /// An entry that was read at a time.
+  /// Returns an entry that was read at a certain time.
   private static func copy(_ stamp: Int64, _ members: String) -> String {
     #"[{"_soupEntryId":1,"_soupLastModifiedDate":\#(stamp),\#(members)}]"#
   }
 
-  /// An entry as it was read when it was new; an upload has written its row since.
+  /// Creates an entry that was read when it was new, and whose row an upload has written since.
   private func store(_ specs: [IndexSpec] = [.string("Id"), .string("__local__")]) throws -> (TemporaryStore, Int64) {
     let temporary = try TemporaryStore(soup: "s", specs), store = temporary.store
     let made = try store.upsert(
@@ -35,11 +36,11 @@ struct LateCopyTests {
     (#""Id":"local_1","__local__":true,"__locally_created__":true"#, "001A true false true -"),
     (#""Id":"local_1","__local__":true,"__locally_created__":true,"__locally_deleted__":true"#, "001A true false - true"),
     (#""Id":"local_1","__local__":true,"__locally_updated__":true"#, "001A true - true -"),
-    // The server's id, and flags from before it.
+    // The server's id with outdated flags.
     (#""Id":"001A","__local__":true,"__locally_created__":true"#, "001A true false true -"),
-    // Another one from before the record was created once more.
+    // Another id, from before the record was created again.
     (#""Id":"0019","__local__":true,"__locally_created__":true"#, "001A true false true -"),
-    // What a script changes on purpose.
+    // A change that a script makes on purpose.
     (#""Id":"001B","__local__":true,"__locally_updated__":true"#, "001B true - true -"),
   ])
   func upsert_copyFromBeforeAnUpload_keepsWhatTheUploadWrote(members: String, expected: String) throws {
@@ -57,7 +58,8 @@ struct LateCopyTests {
     #expect(try store.count(of: "s") == 1)
   }
 
-  /// A fresh copy under an id of its own is a new entry, whatever row it was copied from; so is one without an entry id.
+  /// A copy with an id of its own is a new entry, whatever row it was copied from, and so is one
+  /// without an entry id.
   @Test func upsert_newEntryMadeFromACopy_isNew() throws {
     let (temporary, _) = try store(), store = temporary.store
     let current = try #require(JSONValue(parsing: store.retrieve([1], from: "s")).arrayValue?.first)
@@ -77,20 +79,21 @@ struct LateCopyTests {
     #expect(shown(try store.upsert(Self.copy(5, new), into: "s").first) == "local_1 true true - -")
   }
 
-  /// The id need not be called `Id`.
+  /// The id field need not be named `Id`.
   @Test func upsert_copyInASoupWithAnotherIdField_keepsIt() throws {
     let (temporary, stamp) = try store([.string("Key"), .string("__local__")]), store = temporary.store
     let text = Self.copy(stamp - 1, #""Key":"local_1",\#(Self.new)"#)
     let saved = try store.upsert(text, into: "s").first
     #expect(saved?["Key"] == "001A" && saved?["__locally_created__"] == false)
-    // Of a clean record it may be a reference to another new one, as long as there is one.
+    // In a clean record, the id may refer to another new record while that exists.
     try store.registerSoup("others", indexSpecs: [.string("Id")])
     try store.upsert(#"[{"Id":"local_9"}]"#, into: "others")
     let moved = Self.copy(stamp - 1, #""Key":"local_9","__local__":true,"__locally_updated__":true"#)
     #expect(try store.upsert(moved, into: "s").first?["Key"] == "local_9")
   }
 
-  /// A reference to a record that got its id by the same upload; one that is still new stays.
+  /// A reference to a record that got its id by the same upload is updated; one to a new record
+  /// stays.
   @Test func upsert_copyThatNamesARecordByItsOldId_followsIt() throws {
     let temporary = try TemporaryStore(soup: "parents", [.string("Id")]), store = temporary.store
     try store.registerSoup("s", indexSpecs: [.string("Id"), .string("Parent"), .string("__local__")])
@@ -108,7 +111,7 @@ struct LateCopyTests {
     }
   }
 
-  /// What a copy was made from is not known when a sync down has written the row since.
+  /// The base of a copy is unknown if a sync down has written the row since.
   @Test func upsert_copyFromBeforeADown_hasAnEmptyBase() throws {
     let (temporary, stamp) = try store(), store = temporary.store
     let copy = Self.copy(stamp - 1, #""Id":"local_1",\#(Self.new)"#)

@@ -4,7 +4,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// LIKE with a fixed beginning walks an index; what it finds is what SQLite's own LIKE finds.
+/// LIKE with a fixed prefix uses an index; its results equal those of SQLite's own LIKE.
 @Suite struct LikeTests {
   private static let names = [
     "Abc", "abc", "ABC", "aBcd", "Abd", "ab", "AB", "a", "", "b", "Ab_c", "ab%c", "Ab1x", "aB1X", "[ab", "Zoë", "zoë", "ZOË",

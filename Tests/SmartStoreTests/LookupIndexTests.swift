@@ -5,7 +5,7 @@ import Testing
 
 @testable import SmartStore
 
-/// Look-ups by paths that no index spec names.
+/// Look-ups by paths that are in no index spec.
 struct LookupIndexTests {
   private static let specs: [IndexSpec] = [.string("Id"), .string("__local__"), .integer("__sync_id__")]
 
@@ -42,13 +42,14 @@ struct LookupIndexTests {
     #expect(try store.indexNames() == before)
   }
 
-  /// It costs a load what an index of its own would, and an altered soup may have the path among its specs.
+  /// The additional index would slow a bulk load down, and an altered soup may have the path in its
+  /// specs.
   @Test func indexLookups_loadOrAlteration_dropsIt() throws {
     let temporary = try TemporaryStore(soup: "s", Self.specs), store = temporary.store
     try store.writeBlocking(.synced) { try $0.indexLookups(by: "Parent.Id", in: "s") }
     try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 1_000_000)
     #expect(try !hasIndex(store))
-    try store.finishLoading("s")
+    try store.finishBulkLoad("s")
     try store.writeBlocking(.synced) { try $0.indexLookups(by: "Parent.Id", in: "s") }
     #expect(try hasIndex(store))
     try store.alterSoup("s", indexSpecs: Self.specs + [.string("Name")], reIndexData: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartStore
 
-/// `match` queries: the language, the hits, and what is refused.
+/// `match` queries: the syntax, the hits, and what is rejected.
 struct MatchTests {
   private func people() throws -> TemporaryStore {
     let temporary = try TemporaryStore(

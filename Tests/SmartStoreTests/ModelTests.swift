@@ -4,7 +4,8 @@ import Testing
 
 @testable import SmartStore
 
-/// Random operations on a store and on a plain model of one, compared often. A failure names the seed and the step.
+/// Random operations on a store and on a simple model of one, compared often. A failure names the
+/// seed and the step.
 struct ModelTests {
   private struct Row: Equatable {
     var id: Int64
@@ -14,7 +15,7 @@ struct ModelTests {
     var version: Int64 = 1
     var hasBase = false
 
-    /// What the comparison query shows of it.
+    /// The row as the comparison query returns it.
     var json: JSONValue {
       [
         .integer(id), key.map { .string($0) } ?? .null, n.map { .integer($0) } ?? .null, .integer(isDirty ? 1 : 0),
@@ -51,7 +52,7 @@ struct ModelTests {
       return (state ^ state >> 33) &* 0xff51_afd7_ed55_8ccd
     }
 
-    /// Few keys, so that they meet; some need escapes.
+    /// Few keys, so that they collide; some need escapes.
     mutating func key() -> String { ["a", "b\n", "é", "d/\"", "e", "f", "g", "h"].randomElement(using: &self)! }
     mutating func number() -> Int64? { Bool.random(using: &self) ? Int64.random(in: -3...3, using: &self) : nil }
     mutating func flag() -> Bool { Int.random(in: 0..<3, using: &self) == 0 }
@@ -142,7 +143,7 @@ struct ModelTests {
     model.rows[i].write(key: model.rows[i].key, n: n, isDirty: isDirty)
   }
 
-  /// A page of clean records as a server sends them; keys that several rows share are left out.
+  /// Stores a page of clean records as a server sends them, without keys that several rows share.
   private func sync(_ store: Store, _ model: inout Model, _ random: inout Generator) throws {
     let keepDirty = Bool.random(using: &random)
     let keys = Set((0..<4).map { _ in random.key() }).sorted().filter { model.matches($0).count < 2 }

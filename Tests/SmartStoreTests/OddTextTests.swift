@@ -5,9 +5,9 @@ import Testing
 
 @testable import SmartStore
 
-/// Entries that JSON's grammar allows and strict decoders refuse, and text in the file that is none of the store's.
+/// Entries that JSON's grammar allows but strict decoders reject, and foreign text in the file.
 struct OddTextTests {
-  /// Everything a script can ask for, as text.
+  /// Returns everything that a script can request, as text.
   private func pages(_ store: Store) throws -> [String] {
     [
       try store.found(#"{"queryType":"range","indexPath":"k","orderPath":"k"}"#, in: "s"),

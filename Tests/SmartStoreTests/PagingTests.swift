@@ -5,11 +5,13 @@ import Testing
 
 @testable import SmartStore
 
-/// Pages of cursors: what they hold is what counting up to them finds, and what they cost does not grow with their depth.
+/// Pages of cursors: their contents equal those found by counting rows, and their cost does not
+/// grow with the depth.
 struct PagingTests {
   // MARK: What a page holds
 
-  /// Every query that has an order, over values with ties, NULLs, and what json1 keeps of several classes.
+  /// Every query that has an order, over values with ties, NULLs, and json1 values of several
+  /// types.
   private static let queries: [(spec: String, filter: String, order: String)] = [
     (#""queryType":"range","indexPath":"k","orderPath":"k""#, "1", "{s:k}"),
     (#""queryType":"range","indexPath":"n","orderPath":"n""#, "1", "{s:n}"),
@@ -49,8 +51,8 @@ struct PagingTests {
     return "{" + members.joined(separator: ",") + "}"
   }
 
-  /// One cursor of each query walks at random, while now and then entries come, change and go. Each page must be the one that
-  /// SQLite finds by counting, at that moment.
+  /// One cursor of each query moves at random while entries are created, changed and removed. Each
+  /// page must be the one that SQLite finds by counting at that moment.
   @Test(arguments: [11, 12, 13] as [UInt64])
   func move_anywhereWhileEntriesChange_isThePageThatCountingFinds(seed: UInt64) throws {
     var random = SeededGenerator(state: seed)
@@ -116,7 +118,7 @@ struct PagingTests {
 
   @Test func move_keysTooLongToRemember_stillFindsItsPage() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("k")]), store = temporary.store
-    let long = String(repeating: "x", count: Tuning.markBytes)
+    let long = String(repeating: "x", count: Tuning.anchorBytes)
     try store.upsert("[" + (10..<40).map { #"{"k":"\#(long)\#($0)"}"# }.joined(separator: ",") + "]", into: "s")
     let cursor = try JSONValue(
       parsing: store.openCursor(spec(#"{"queryType":"range","indexPath":"k","orderPath":"k","pageSize":3}"#), soup: "s"))
@@ -128,9 +130,10 @@ struct PagingTests {
 
   // MARK: What a page costs
 
-  /// Instructions of SQLite's machine, not time: the same everywhere.
+  /// Counts virtual machine instructions instead of time, so that the result is the same on every
+  /// machine.
   private func steps(_ store: Store, _ work: () throws -> Void) throws -> Int {
-    // One script has one reader: the idle one that was used last.
+    // One script uses one reader: the idle one that was used last.
     _ = try store.readBlocking { $0.connection.takeStepCount() }
     try work()
     return try store.readBlocking { $0.connection.takeStepCount() }
@@ -159,7 +162,8 @@ struct PagingTests {
     #"{"queryType":"range","pageSize":10}"#,
   ]
 
-  /// The first page with its total, the next page, the one before: in a soup ten times as large they take the same steps.
+  /// The first page with its total, the next page and the previous one take the same number of
+  /// steps in a soup ten times as large.
   @Test(arguments: walks) func pages_inASoupTenTimesAsLarge_costTheSame(_ text: String) throws {
     var costs: [[Int]] = []
     for rows in [1000, 10_000] {
@@ -213,41 +217,45 @@ struct PagingTests {
     let far = try steps(store) { _ = try store.moveCursor(id, toPageIndex: 500) }
     let near = try steps(store) { _ = try store.moveCursor(id, toPageIndex: 520) }
     let last = try steps(store) { _ = try store.moveCursor(id, toPageIndex: 999) }
-    // Three instructions for a row that is passed over: no text is touched.
+    // Three instructions for a skipped row: its text is not read.
     #expect(far < 5000 * 4)
     #expect(near < 1500)
     #expect(last < 500, "the end is known by the total")
   }
 
-  // MARK: The way to a page
+  // MARK: Routes to a page
 
-  private func marks(_ rows: [Int], total: Int?) -> PageMarks {
-    var marks = PageMarks()
-    if let total { marks.hold(in: .init(reader: 1, version: 1), total: total) } else { marks.begin(.init(reader: 1, version: 1)) }
-    for row in rows { marks.add(row: row, RowKey(value: .null, id: Int64(row))) }
-    return marks
+  private func anchors(_ rows: [Int], total: Int?) -> CursorAnchors {
+    var anchors = CursorAnchors()
+    if let total {
+      anchors.hold(in: .init(reader: 1, version: 1), total: total)
+    } else {
+      anchors.begin(.init(reader: 1, version: 1))
+    }
+    for row in rows { anchors.add(row: row, RowKey(value: .null, id: Int64(row))) }
+    return anchors
   }
 
-  private func mark(_ row: Int) -> PageMarks.Mark { .init(row: row, key: RowKey(value: .null, id: Int64(row))) }
+  private func anchor(_ row: Int) -> CursorAnchors.Anchor { .init(row: row, key: RowKey(value: .null, id: Int64(row))) }
 
-  @Test func way_toARow_isTheShortest() {
-    let some = marks([99, 200, 299], total: 1000)
-    #expect(some.way(to: 0) == .forwards(nil, skipping: 0))
-    #expect(some.way(to: 100) == .forwards(mark(99), skipping: 0))
-    #expect(some.way(to: 200) == .at(mark(200)))
-    #expect(some.way(to: 190) == .backwards(mark(200), skipping: 9))
-    #expect(some.way(to: 110) == .forwards(mark(99), skipping: 10))
-    #expect(some.way(to: 990) == .backwards(nil, skipping: 9))
-    #expect(some.way(to: 400) == .forwards(mark(299), skipping: 100))
-    #expect(marks([], total: nil).way(to: 400) == .forwards(nil, skipping: 400))
-    #expect(marks([], total: 10).way(to: 400) == .forwards(nil, skipping: 400), "behind the end")
+  @Test func route_toARow_isTheShortest() {
+    let some = anchors([99, 200, 299], total: 1000)
+    #expect(some.route(to: 0) == .forwards(nil, skipping: 0))
+    #expect(some.route(to: 100) == .forwards(anchor(99), skipping: 0))
+    #expect(some.route(to: 200) == .at(anchor(200)))
+    #expect(some.route(to: 190) == .backwards(anchor(200), skipping: 9))
+    #expect(some.route(to: 110) == .forwards(anchor(99), skipping: 10))
+    #expect(some.route(to: 990) == .backwards(nil, skipping: 9))
+    #expect(some.route(to: 400) == .forwards(anchor(299), skipping: 100))
+    #expect(anchors([], total: nil).route(to: 400) == .forwards(nil, skipping: 400))
+    #expect(anchors([], total: 10).route(to: 400) == .forwards(nil, skipping: 400), "behind the end")
   }
 
   @Test func marks_manyPages_areBoundedAndSpread() {
-    let all = marks(Array(stride(from: 9, to: 100_000, by: 10)), total: nil)
-    #expect(all.way(to: 100_000) == .forwards(mark(99_999), skipping: 0))
+    let all = anchors(Array(stride(from: 9, to: 100_000, by: 10)), total: nil)
+    #expect(all.route(to: 100_000) == .forwards(anchor(99_999), skipping: 0))
     for row in stride(from: 0, to: 100_000, by: 1000) {
-      switch all.way(to: row) {
+      switch all.route(to: row) {
       case .at: break
       case .forwards(_, let skipping), .backwards(_, let skipping): #expect(skipping <= 5000, "row \(row)")
       }
@@ -255,13 +263,13 @@ struct PagingTests {
   }
 
   @Test func marks_otherView_areForgotten() {
-    var known = marks([99], total: 1000)
+    var known = anchors([99], total: 1000)
     known.begin(.init(reader: 1, version: 1))
-    #expect(known.way(to: 100) == .forwards(mark(99), skipping: 0))
+    #expect(known.route(to: 100) == .forwards(anchor(99), skipping: 0))
     known.begin(.init(reader: 1, version: 2))
-    #expect(known.way(to: 100) == .forwards(nil, skipping: 100))
-    known = marks([99], total: 1000)
+    #expect(known.route(to: 100) == .forwards(nil, skipping: 100))
+    known = anchors([99], total: 1000)
     known.begin(.init(reader: 2, version: 1))
-    #expect(known.way(to: 999) == .forwards(nil, skipping: 999))
+    #expect(known.route(to: 999) == .forwards(nil, skipping: 999))
   }
 }

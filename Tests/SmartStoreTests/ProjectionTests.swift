@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct ProjectionTests {
-  /// Entry, path, projection; nil where the path leads nowhere.
+  /// Entry, path, projection; nil if the path has no value.
   @Test(arguments: [
     (#"{"a":{"b":[{"c":"xx"},{"c":"xy"},{"d":[{"e":1},{"e":2}]},{"d":[{"e":3},{"e":4}]}]}}"#, "a.b.c", #"["xx","xy"]"#),
     (
@@ -52,7 +52,8 @@ struct ProjectionTests {
         == #"[["[\"x\",\"y\"]",null,null,null],["z",2,3,null]]"#)
   }
 
-  /// Rebuilt text can be many times longer than the record's own: it must not move while the row is bound.
+  /// Rebuilt text can be many times longer than the record: it must not move while the row is
+  /// bound.
   @Test func index_textThatGrows_leavesOtherColumnsAlone() throws {
     let specs: [IndexSpec] = [.string("a"), .string("b"), .string("b.c"), .string("d")]
     let temporary = try TemporaryStore(soup: "s", specs), store = temporary.store

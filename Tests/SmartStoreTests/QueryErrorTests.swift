@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartStore
 
-/// What is wrong with a query, in the words of who wrote it.
+/// Errors about queries, in the terms of their author.
 struct QueryErrorTests {
   private func store() throws -> TemporaryStore {
     let temporary = try TemporaryStore(
@@ -36,8 +36,8 @@ struct QueryErrorTests {
       "SELECT {e:other}",
       "smart SQL: the soup of a path is not in FROM, or has an alias there: write it in front, as in a.{soup:path}"
     ),
-    ("SELECT {e:name} FROM {e}; SELECT 1", "smart SQL holds more than one statement; a second one begins at character 26"),
-    ("EXPLAIN SELECT 1", "smart SQL is a SELECT, not an EXPLAIN"),
+    ("SELECT {e:name} FROM {e}; SELECT 1", "smart SQL contains more than one statement; the second one begins at character 26"),
+    ("EXPLAIN SELECT 1", "smart SQL must be a SELECT, not an EXPLAIN"),
     ("SELECT * FROM {e}_fts WHERE {e}_fts MATCH 'AND'", #"smart SQL: fts5: syntax error near "AND""#),
   ])
   func smartSql_wrong_isToldInItsOwnWords(_ sql: String, _ message: String?) throws {
@@ -109,13 +109,13 @@ struct QueryErrorTests {
     for value in ["1", "0", #""true""#, "[]", "1.0"] {
       let error = failure { try temporary.store.upsert(#"[{},{"\#(flag)":\#(value)}]"#, into: "s") }
       #expect(error?.code == .invalidEntry)
-      #expect(error?.message == "entry 2 for soup s: '\(flag)' must be true or false; it marks what was changed here")
+      #expect(error?.message == "entry 2 for soup s: '\(flag)' must be true or false; it marks local changes")
     }
     #expect(try temporary.store.count(of: "s") == 0)
     for value in ["true", "false", "null"] { try temporary.store.upsert(#"[{"\#(flag)":\#(value)}]"#, into: "s") }
   }
 
-  /// Of files that earlier releases wrote: they took such a flag, and no sync down may write over the edit.
+  /// Files of earlier releases contain such flags, and no sync down may overwrite the edit.
   @Test(arguments: [IndexType.string, .integer, .json1, .floating, nil], ["1", #""1""#, #""true""#])
   func sync_entryMarkedWithOneByAnEarlierRelease_isKept(_ type: IndexType?, _ value: String) throws {
     let specs = [IndexSpec.string("Id")] + (type.map { [IndexSpec(path: "__local__", type: $0)] } ?? [])
@@ -124,7 +124,7 @@ struct QueryErrorTests {
     // An integer column holds no text.
     let isHeld = type == .string || type == .integer && value == "1"
     let column = isHeld ? ", TABLE_1_1 = json_extract('[\(value)]', '$[0]')" : type == .integer ? ", TABLE_1_1 = NULL" : ""
-    try store.executeBehindItsBack("UPDATE TABLE_1 SET soup = json_set(soup, '$.__local__', json('\(value)'))\(column)")
+    try store.executeOnSeparateConnection("UPDATE TABLE_1 SET soup = json_set(soup, '$.__local__', json('\(value)'))\(column)")
     let outcome = try store.sync(#"[{"Id":"a","v":"theirs"}]"#, into: "s", overlay: ["__local__": false], keepDirty: true)
     #expect(outcome.keptDirty == 1)
     #expect(try store.rows("SELECT {s:v} FROM {s}") == #"[["mine"]]"#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartStore
 
-/// The smart SQL that a query spec stands for, to the letter: for a page, for its rows, for the count, for the ids.
+/// The exact smart SQL of a query spec: for a page, its rows, the count, and the ids.
 struct QuerySpecSqlTests {
   private static let from = "FROM {employees} ", ordered = "ORDER BY {employees:lastName} ASC "
 

@@ -18,7 +18,7 @@ struct QueryTests {
     return temporary
   }
 
-  /// Each spec with the rows it finds.
+  /// Each spec with the rows that it finds.
   @Test(arguments: [
     (#"{"queryType":"exact","indexPath":"Name","matchKey":"Robot"}"#, "C"),
     (#"{"queryType":"exact","indexPath":"Name","matchKey":"robot"}"#, ""),
@@ -115,7 +115,7 @@ struct QueryTests {
   func query_indexedPath_usesItsIndex(_ text: String, _ plan: String) throws {
     let temporary = try names(), query = try spec(text)
     let sql = try temporary.store.readBlocking { snapshot in
-      try SmartSql.convert(query.smartSql(soupName: "s")) { try snapshot.find($0) }
+      try SmartSql.convert(query.smartSql(soupName: "s"), dialect: SQLiteDialect()) { try snapshot.find($0) }
     }
     let connection = try Connection(store: temporary.path, mode: .readOnly)
     let statement = try connection.prepare("EXPLAIN QUERY PLAN \(sql)")

@@ -2,7 +2,7 @@ import JSON
 import SmartStore
 import TestSupport
 
-/// What a script may ask of a soup, as a value: sent to a store, to another process, and to the model.
+/// An operation on a soup, as a value: applied to a store, to another process, and to the model.
 enum SoupOperation: Sendable {
   case upsert([JSONObject], by: String)
   case remove([Int64])
@@ -13,20 +13,21 @@ enum SoupOperation: Sendable {
   case reIndex([String])
 }
 
-/// What became of one: the ids of an upsert, nothing for the others, or the code of the error.
+/// The result of an operation: the ids of an upsert, nothing for others, or the code of the error.
 enum SoupOutcome: Equatable, Sendable {
   case ids([Int64])
   case done
   case failed(String)
 }
 
-/// A plain model of one soup. Knows what the indexes find, stale ones included, and nothing of SQL.
+/// A simple model of one soup. It knows what the indexes find, including stale values, and nothing
+/// of SQL.
 struct SoupModel {
   struct Row {
     var id: Int64
     var version: Int64
     var entry: JSONObject
-    /// By position of the spec; what json1 shows is never stored.
+    /// By position of the spec; json1 values are never stored.
     var columns: [JSONValue]
   }
 
@@ -53,7 +54,7 @@ struct SoupModel {
     return .done
   }
 
-  /// What the store answers for `{soup:path}` of a row.
+  /// Returns the store's value of `{soup:path}` for a row.
   func value(of row: Row, _ path: String) -> JSONValue {
     guard let i = specs.firstIndex(where: { $0.path == path }), specs[i].type != .json1 else {
       return SoupModel.project(row.entry, .json1(path))
@@ -117,7 +118,7 @@ struct SoupModel {
     specs = new
   }
 
-  /// The kind of column a type has, in SQLite's word for it.
+  /// Returns the column type of an index type, in SQLite's terms.
   private static func column(_ type: IndexType) -> String {
     switch type {
     case .string, .fullText: "TEXT"
@@ -127,7 +128,8 @@ struct SoupModel {
     }
   }
 
-  /// What an index keeps of an entry. The entries here hold strings, integers, and arrays of objects with strings.
+  /// Returns the index value of an entry. The entries contain strings, integers, and arrays of
+  /// objects with strings.
   private static func project(_ entry: JSONObject, _ spec: IndexSpec) -> JSONValue {
     var value: JSONValue? = .object(entry)
     for (i, key) in spec.path.split(separator: ".").map(String.init).enumerated() {
@@ -151,7 +153,7 @@ struct SoupModel {
 extension SeededGenerator {
   mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 
-  /// One operation on what the model holds now.
+  /// Returns an operation on the model's current contents.
   mutating func operation(on model: SoupModel) -> SoupOperation {
     switch below(100) {
     case 0..<20: return .upsert((0...below(3)).map { _ in entry(id: below(3) == 0 ? anyId(model) : nil) }, by: "_soupEntryId")
@@ -167,12 +169,12 @@ extension SeededGenerator {
     }
   }
 
-  /// An id that exists, mostly.
+  /// Returns an id, usually an existing one.
   private mutating func anyId(_ model: SoupModel) -> Int64 {
     below(12) == 0 ? model.lastId + 1 + Int64(below(3)) : model.rows.randomElement(using: &self)?.id ?? 1
   }
 
-  /// Few keys, so that they meet; some need escapes.
+  /// Few keys, so that they collide; some need escapes.
   private mutating func entry(id: Int64?) -> JSONObject {
     var entry: JSONObject = [:]
     if let id { entry["_soupEntryId"] = .integer(id) }

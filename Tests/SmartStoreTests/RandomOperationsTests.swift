@@ -6,7 +6,7 @@ import Testing
 @testable import SmartStore
 
 extension SoupOperation {
-  /// Does it to the soup `s` of a store.
+  /// Applies the operation to the soup `s` of a store.
   func run(on store: Store) throws -> SoupOutcome {
     do {
       switch self {
@@ -24,7 +24,7 @@ extension SoupOperation {
     }
   }
 
-  /// The query of `removeWhere`, as a script writes it.
+  /// The query of `removeWhere` in the form that scripts use.
   var querySpec: JSONObject {
     guard case .removeWhere(let path, let key, let pageSize) = self else { return [:] }
     return [
@@ -34,12 +34,12 @@ extension SoupOperation {
   }
 }
 
-/// A model and the store it is compared with.
+/// A model and the store that it is compared with.
 struct ModelComparison {
   var model: SoupModel
   let seed: UInt64
 
-  /// Sums over the rows: cheap, and enough to notice a row too many, too few or not written.
+  /// Compares sums over the rows: fast, and enough to detect extra, missing or unwritten rows.
   func compareSums(_ store: Store, _ place: String) throws {
     let sums = try store.rows("SELECT count(*), ifnull(sum(id), 0), ifnull(sum(version), 0), ifnull(max(id), 0) FROM {s}")
     let rows = model.rows
@@ -52,7 +52,8 @@ struct ModelComparison {
     try #require(try JSONValue(parsing: sums) == wanted, "seed \(seed), \(place)")
   }
 
-  /// Every row: its version, what its indexes hold, its whole text; the specs; what two queries find.
+  /// Compares every row: its version, its index values, its whole text; also the specs, and the
+  /// results of two queries.
   func compareAll(_ store: Store, _ place: String) throws {
     let label: Comment = "seed \(seed), \(place)", paths = ["k", "n", "tags.t"]
     try #require(try store.indexSpecs(ofSoup: "s") == model.specs, label)
@@ -92,7 +93,7 @@ struct ModelComparison {
 
 struct RandomOperationsTests {
   static let specs: [IndexSpec] = [.string("k"), .integer("n"), .string("tags.t")]
-  /// `TUREEN_SEED`, else always the same.
+  /// `TUREEN_SEED`, or a fixed value.
   static let seed =
     ProcessInfo.processInfo.environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
 
@@ -101,13 +102,14 @@ struct RandomOperationsTests {
     try await Self.onAThread { try Self.walkAlone() }
   }
 
-  /// This process and another one on one file, in turns of a random length; the other one is killed now and then.
+  /// This process and another one take turns of random length on one file; the other one is killed
+  /// now and then.
   @Test func operations_twoProcessesInTurns_equalTheModel() async throws {
     print("TUREEN_SEED=\(Self.seed)")
     try await Self.onAThread { try Self.walkInTurns() }
   }
 
-  /// Seconds of work: not for the cooperative pool, which other tests wait for.
+  /// Runs seconds of work outside of the cooperative pool, which other tests wait for.
   private static func onAThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
@@ -165,8 +167,8 @@ struct RandomOperationsTests {
     }
   }
 
-  /// What a process that dies leaves behind: the files as they are at that moment, the log not folded back. A transaction that
-  /// is under way then is not in the store that opens from them.
+  /// Copies what a dying process leaves: the files in their current state, without a checkpoint. A
+  /// transaction in progress is not in the store that opens from them.
   private static func crash(_ store: Store, into folder: String, isWriting: Bool) throws -> Store {
     struct Died: Error {}
     let old = URL(fileURLWithPath: store.path).deletingLastPathComponent()

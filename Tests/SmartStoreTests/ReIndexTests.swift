@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartStore
 
-/// Index columns filled from the entries.
+/// Filling index columns from the entries.
 struct ReIndexTests {
   private func values(_ store: Store, _ path: String) throws -> String {
     try store.rows("SELECT {s:\(path)} FROM {s} ORDER BY {s:_soupEntryId}")

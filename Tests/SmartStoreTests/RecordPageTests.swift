@@ -5,13 +5,13 @@ import Testing
 
 @testable import SmartStore
 
-/// Pages whose entries nobody has looked into, for readers that do so themselves.
+/// Pages of unchecked entries, for readers that check them themselves.
 @Suite struct RecordPageTests {
   private static func text(_ store: Store, _ query: String, asRecords: Bool = true) throws -> String {
     String(decoding: try store.openCursor(try spec(query), soup: "s", asRecords: asRecords), as: UTF8.self)
   }
 
-  /// A store of four entries, of which three are damaged in the file.
+  /// Creates a store of four entries, three of which are damaged in the file.
   private static func damaged() throws -> TemporaryStore {
     let temporary = try TemporaryStore(soup: "s", [.string("k")])
     try temporary.store.upsert(#"[{"k":"a"},{"k":"b"},{"k":"c"},{"k":"d"}]"#, into: "s")

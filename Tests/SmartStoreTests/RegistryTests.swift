@@ -99,7 +99,7 @@ struct RegistryTests {
     #expect(try here.storeNames(isGlobal: true) == [])
   }
 
-  /// What a removal leaves that was killed in the middle is no store, and goes with the next one.
+  /// The remains of a removal that was killed are not a store, and the next removal deletes them.
   @Test func remove_afterOneThatWasKilled_takesItsRest() throws {
     defer { registry.close() }
     let left = folder.path + "/user/.removed-1-2"

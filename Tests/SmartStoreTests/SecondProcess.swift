@@ -4,9 +4,10 @@ import TestSupport
 
 @testable import SmartStore
 
-/// The built `tureen`, running a script that does to the global store under a home what it is told, a line at a time.
+/// The built `tureen`, running a script that applies commands, one per line, to the global store of
+/// a home folder.
 final class SecondProcess {
-  /// Beside the test bundle, so that each build folder tests its own.
+  /// Next to the test bundle, so that each build folder tests its own program.
   static let program: URL = {
     let own = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -37,7 +38,7 @@ final class SecondProcess {
   private var isRunning = true
   private var received = Data()
 
-  /// - Parameter home: The folder under which the stores lie; the script is kept there.
+  /// - Parameter home: The folder of the stores and of the script.
   init(home: String) throws {
     let script = home + "/script.lua"
     try Data(SecondProcess.script.utf8).write(to: URL(fileURLWithPath: script))
@@ -48,7 +49,7 @@ final class SecondProcess {
 
   deinit { kill() }
 
-  /// Ends it at once, whatever it is doing.
+  /// Kills it at once.
   func kill() {
     guard isRunning else { return }
     isRunning = false
@@ -60,20 +61,20 @@ final class SecondProcess {
 
   struct Silence: Error {}
 
-  /// Has one function of the store called, and waits for what its callback is given.
+  /// Calls a function of the store and waits for the arguments of its callback.
   func call(_ name: String, _ arguments: [JSONValue]) throws -> JSONValue {
     try send(name, arguments)
     return try receive()
   }
 
-  /// Has a function called. - Parameter store: nil for the default store.
+  /// Calls a function. - Parameter store: nil for the default store.
   func send(_ name: String, _ arguments: [JSONValue], store: String? = nil) throws {
     var call: JSONObject = ["name": .string(name), "arguments": .array(arguments)]
     call["store"] = store.map { .string($0) }
     try FileHandle(fileDescriptor: process.input).write(contentsOf: call.serialized() + [0x0a])
   }
 
-  /// Waits for what the callback of the next call is given.
+  /// Waits for the arguments of the next callback.
   func receive() throws -> JSONValue {
     while true {
       if let end = received.firstIndex(of: 0x0a) {
@@ -85,7 +86,7 @@ final class SecondProcess {
     }
   }
 
-  /// Does an operation to the soup `s`.
+  /// Applies an operation to the soup `s`.
   func run(_ operation: SoupOperation) throws -> SoupOutcome {
     let answer =
       switch operation {

@@ -13,10 +13,10 @@ struct SmartSqlTests {
         .string("managerId"),
         .integer("salary"),
         .json1("education"),
-      ], loading: nil)
+      ], bulkLoad: nil)
     let departments = Soup(
-      name: "departments", number: 2, specs: [.string("deptCode"), .string("name"), .integer("budget")], loading: nil)
-    return try SmartSql.convert(text) { ["employees": employees, "departments": departments][$0] }
+      name: "departments", number: 2, specs: [.string("deptCode"), .string("name"), .integer("budget")], bulkLoad: nil)
+    return try SmartSql.convert(text, dialect: SQLiteDialect()) { ["employees": employees, "departments": departments][$0] }
   }
 
   @Test(arguments: [
@@ -81,7 +81,7 @@ struct SmartSqlTests {
     ("  insert into {employees} values (1)", "Only SELECT are supported"),
     ("UPDATE {employees} set x = 1", "Only SELECT are supported"),
     ("\tDelete from {employees}", "Only SELECT are supported"), ("replace into x", "Only SELECT are supported"),
-    ("PRAGMA user_version", "Only SELECT are supported"), ("select 1\u{0}", "smart SQL holds a zero byte"),
+    ("PRAGMA user_version", "Only SELECT are supported"), ("select 1\u{0}", "smart SQL contains a zero byte"),
   ])
   func convert_bad_saysWhy(_ text: String, _ message: String) {
     #expect(failure { _ = try convert(text) }?.message == message)

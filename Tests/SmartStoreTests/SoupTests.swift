@@ -149,7 +149,7 @@ struct SoupTests {
     #expect(try temporary.store.indexSpecs(ofSoup: "a") == [.integer("old")])
   }
 
-  /// Each text with what its message must hold.
+  /// Each text with what its message must contain.
   @Test(arguments: [
     ("[]", ["object"]), (#"{"soups":3}"#, ["soups"]), (#"{}"#, ["soups"]), ("{\"soups\":[],\n\"soup\":1}", [":2", "'soup'"]),
     (#"{"soups":[{"indexes":[]}]}"#, ["soupName"]), (#"{"soups":[{"soupName":"s","index":[]}]}"#, ["'index'", "s"]),

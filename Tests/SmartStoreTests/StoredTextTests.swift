@@ -4,17 +4,16 @@ import Testing
 
 @testable import SmartStore
 
-/// Records that a server sends again, compared with what was stored of them.
+/// Comparison of records that a server sends again with the stored ones.
 struct StoredTextTests {
   private static let overlay: JSONObject = ["__sync_id__": 7, "__local__": false]
 
-  /// Which records of a page are stored as they come, by position.
+  /// Returns which records of a page are stored unchanged, by position.
   private func stored(_ records: String, in store: Store, overlay: JSONObject = overlay) throws -> [Bool] {
     try store.readBlocking { snapshot in
       let plan = try snapshot.pagePlan(soup: "s", idPath: "Id", ownedKeys: ["__local__", "__sync_id__"])
       let page = try plan.scan(ByteArrayPage(Array(records.utf8)), recordsKey: nil)
-      let texts = try snapshot.storedTexts(in: "s", by: "Id", overlay: overlay, on: page)
-      return try (0..<page.count).map { try texts.isStored(record: $0) }
+      return try snapshot.areStored(Array(0..<page.count), on: page, in: "s", by: "Id", overlay: overlay)
     }
   }
 
@@ -50,14 +49,15 @@ struct StoredTextTests {
     #expect(try stored(#"[{"Id":"a","v":"1"},{"Id":"c"}]"#, in: store) == [false, true])
   }
 
-  /// What a text says that only looks like the store's own members is not taken for them.
+  /// Text that merely resembles the store's own members does not count as them.
   @Test func isStored_memberBetweenTheStoresOwnAndTheOverlay_isFalse() throws {
     let temporary = try make(), store = temporary.store
-    try store.executeBehindItsBack(#"UPDATE TABLE_1 SET soup = replace(soup, ',"__sync_id__"', ',"more":1,"__sync_id__"')"#)
+    try store.executeOnSeparateConnection(
+      #"UPDATE TABLE_1 SET soup = replace(soup, ',"__sync_id__"', ',"more":1,"__sync_id__"')"#)
     #expect(try stored(#"[{"Id":"a","v":"1"}]"#, in: store) == [false])
   }
 
-  /// Records that differ from what is stored in ever other columns.
+  /// Records that differ from the stored ones in ever-changing columns.
   @Test func update_manySetsOfColumns_keepsFewStatements() throws {
     let paths = (0..<10).map { "c\($0)" }
     let temporary = try TemporaryStore(soup: "s", [.string("Id")] + paths.map { .string($0) }), store = temporary.store

@@ -133,11 +133,11 @@ struct SyncRecordTests {
     #expect(try store.indexNames() == "[]")
     try store.sync(#"[{"Id":"b","Name":"3"},{"Id":"c","Name":"4"}]"#, into: "s", owner: 2, expecting: 20_000)
     #expect(try store.count(of: "s") == 4, "rows are added, not looked for")
-    try store.finishLoading("s")
+    try store.finishBulkLoad("s")
     #expect(try store.indexNames() == #"[["TABLE_1_0_idx"],["TABLE_1_1_idx"],["TABLE_1_2_idx"],["TABLE_1_3_idx"]]"#)
     #expect(try store.rows("SELECT {s:Id}, {s:Name} FROM {s} ORDER BY 1") == #"[["a","1"],["b","3"],["c","4"]]"#)
     #expect(try store.readBlocking { try $0.externalIds(in: "s", path: "Id", ownedBy: 1, dirty: nil) } == ["a", "b"])
-    try store.finishLoading("s")
+    try store.finishBulkLoad("s")
     #expect(try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 50_000) == StoreOutcome(stored: 1, created: 0, keptDirty: 0))
   }
 
@@ -153,7 +153,7 @@ struct SyncRecordTests {
     #expect(try store.indexNames() == #"[["TABLE_1_0_idx"],["TABLE_1_1_idx"],["TABLE_1_2_idx"],["TABLE_1_3_idx"]]"#)
     #expect(try store.count(of: "s") == 4, "from here on what comes again is found")
     try store.sync(#"[{"Id":"e"}]"#, into: "s", expecting: 20_000)
-    try store.finishLoading("s")
+    try store.finishBulkLoad("s")
     #expect(try store.rows("SELECT {s:Id} FROM {s} ORDER BY 1") == #"[["a"],["b"],["c"],["d"],["e"]]"#)
   }
 
@@ -172,7 +172,7 @@ struct SyncRecordTests {
     try store.sync(#"[{"Id":"b","Name":"3"},{"Id":"c","Name":"4"}]"#, into: "s", expecting: 20_000)
     #expect(try store.count(of: "s") == 4, "rows are added as before")
     while try buildAhead(1) {}
-    try store.finishLoading("s")
+    try store.finishBulkLoad("s")
     #expect(try store.indexNames() == #"[["TABLE_1_0_idx"],["TABLE_1_1_idx"],["TABLE_1_2_idx"],["TABLE_1_3_idx"]]"#)
     #expect(try store.rows("SELECT {s:Id}, {s:Name} FROM {s} ORDER BY 1") == #"[["a","1"],["b","3"],["c","4"]]"#)
     #expect(try store.rows("SELECT count(*) FROM {s} WHERE {s:Id} = 'b'") == "[[1]]")
@@ -200,7 +200,7 @@ struct SyncRecordTests {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"a","Name":"2"}]"#, into: "s", expecting: 20_000)
     let here = ProcessIdentity.current
-    let dead = LoadMark(
+    let dead = BulkLoad(
       idPath: "Id", process: ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1))
     try store.writeBlocking(.synced) { try $0.connection.run("UPDATE soup_attrs SET loading = ?", [.text(dead.text)]) }
     try temporary.reopen()

@@ -84,7 +84,7 @@ struct UpsertTests {
     #expect(error?.message == "s does not have an index on n")
   }
 
-  /// A value finds its own entry again under each type of index, and no other.
+  /// A value finds only its own entry under each type of index.
   @Test(arguments: [
     (IndexType.json1, ["1", "1.9", "\"1\"", "\"a\\u00e9\\n\"", "\"x'y\"", "2.5e3", "-7"]),
     (.string, ["\"1\"", "\"a\\u00e9\\n\"", "\"x'y\"", "[1]", "{\"k\":\"a/b\"}", "true", "1.9", "2"]),

@@ -6,9 +6,9 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// `accounts.getOrgs` and `accounts.getIdentity`, the setting `user`, and orgs that must not be reached.
+/// Tests `accounts.getOrgs`, `accounts.getIdentity`, the setting `user`, and `--sandbox-only`.
 @Suite(.timeLimit(.minutes(5))) struct AccountActionTests {
-  /// Answers who a token is of, and whether the org is a sandbox.
+  /// Answers requests for the identity of a token, and whether the org is a sandbox.
   private static func identified(_ request: RecordedRequest, isSandbox: JSONValue = .null) -> ScriptedAnswer? {
     let user = AccountHome.user(of: request)
     if request.path.hasPrefix("/id/") {
@@ -107,9 +107,9 @@ import Testing
     #expect(kept == (asked == 0 ? kept : isSandbox.map { .bool($0) }), "it is asked once: \(kept as Any)")
   }
 
-  // MARK: Another org behind the same name
+  // MARK: Another org with the same name
 
-  /// The file of the org knows its id, also where no session is kept to compare with.
+  /// The org's file contains its id, which is compared even if there is no stored session.
   @Test func signIn_ofAnotherOrgThanTheFile_isOtherOrgAndKeepsNothing() async throws {
     let home = try await AccountHome { request, _ in
       guard request.path == "/services/oauth2/token" else { return nil }

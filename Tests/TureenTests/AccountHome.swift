@@ -18,7 +18,7 @@ final class AccountHome: Sendable {
   static let bob: JSONValue = ["userId": "005B", "orgId": "00D1", "username": "bob"]
   static let cleo: JSONValue = ["userId": "005C", "orgId": "00D2", "username": "cleo"]
 
-  /// - Parameter handler: Answers the requests of both orgs; nil leaves it to ``answer(_:)``.
+  /// - Parameter handler: Answers the requests of both orgs. If it returns nil, ``answer(_:)`` does.
   init(_ handler: @escaping @Sendable (RecordedRequest, SwitchClock) -> ScriptedAnswer? = { _, _ in nil }) async throws {
     runner = try await ScriptRunner(contacts: 1)
     one = try ScriptedServer(handler: { [clock] in handler($0, clock) ?? AccountHome.answer($0) })
@@ -31,7 +31,7 @@ final class AccountHome: Sendable {
       to: runner.home + "/orgs/one/credentials.json")
   }
 
-  /// Keeps a session of a user, as a sign-in leaves it.
+  /// Stores a user's session, as a sign-in does.
   func keep(_ user: JSONValue, org: String, at url: String) throws {
     let name = user["username"]?.stringValue ?? "",
       ids = "\(user["orgId"]?.stringValue ?? "")/\(user["userId"]?.stringValue ?? "")"
@@ -45,12 +45,12 @@ final class AccountHome: Sendable {
     try FileSystem.write(JSONValue.object(session).serialized(), to: folder + "/session.json")
   }
 
-  /// The user whose token a request brings.
+  /// Returns the user whose token is in a request.
   static func user(of request: RecordedRequest) -> String {
     String((request.header("Authorization") ?? "").dropFirst("Bearer token-".count))
   }
 
-  /// Queries have three pages of one record, which is the user's; everything else is answered with the user's name.
+  /// Answers queries with three pages of one record of the user, and all other requests with the user's name.
   static func answer(_ request: RecordedRequest) -> ScriptedAnswer {
     let user = user(of: request)
     guard request.path.contains("/query") else { return .json(#"{"user":"\#(user)"}"#) }
@@ -61,7 +61,7 @@ final class AccountHome: Sendable {
         + #""LastName":"\#(user)","LastModifiedDate":"2024-01-01T00:00:00.000+0000"}]}"#)
   }
 
-  /// A host that works as Ann.
+  /// Returns a host whose current user is Ann.
   func host(_ change: (inout HostSettings) -> Void = { _ in }) -> Host {
     runner.makeHost { settings in
       settings.org = "one"
@@ -71,7 +71,8 @@ final class AccountHome: Sendable {
     }
   }
 
-  /// Runs a task as Ann, with `switch(user)`, `whoami()` and `order`, which lists what was noted with `hear`; `userSwitched` is.
+  /// Runs a task as Ann with `switch(user)`, `whoami()`, and `order`, which lists the values passed to `hear` and the
+  /// `userSwitched` events.
   func value(of body: String, on host: Host? = nil) async throws -> JSONValue? {
     defer {
       one.stop()
@@ -96,7 +97,7 @@ final class AccountHome: Sendable {
     """
 }
 
-/// A clock for switches: half a minute passes when it is told to, anything else at once.
+/// A clock for switches of users: their half minute passes when a test says so, all other sleeps return at once.
 final class SwitchClock: Sendable {
   private struct State {
     var sleeper: CheckedContinuation<Void, any Error>?
@@ -110,13 +111,13 @@ final class SwitchClock: Sendable {
     RetryEnvironment(sleep: { try await self.sleep($0) }, random: { 0.5 }, now: { SystemClock.secondsSince1970() })
   }
 
-  /// Blocks until a switch waits for what runs as the old user.
+  /// Blocks until a switch waits for the old user's work.
   func waitForSwitch() {
     began.wait()
     began.signal()
   }
 
-  /// The half minute of a switch is over.
+  /// Lets the half minute of a switch pass.
   func passTime() {
     let sleeper = state.withLock { state in
       state.isOver = true

@@ -7,9 +7,9 @@ import Tureen
 
 @testable import Salesforce
 
-/// `com.salesforce.oauth`, `com.salesforce.sfaccountmanager` and the features of `sdkinfo`, from scripts.
+/// Tests `com.salesforce.oauth`, `com.salesforce.sfaccountmanager` and the features of `sdkinfo` from scripts.
 @Suite struct AccountTests {
-  /// Runs `body` as a task; what it returns is noted as `result`.
+  /// Runs `body` as a task and records its result under `result`.
   private func run(_ body: String, changing change: (inout HostSettings) -> Void = { _ in }) async throws -> JSONValue? {
     let runner = try await ScriptRunner(contacts: 1)
     return try await runner.value(

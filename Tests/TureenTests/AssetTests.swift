@@ -117,7 +117,7 @@ import Testing
     let bench = try await Bench(["/gone", "/a"]) { $0.path == "/gone" ? .status(404) : Self.picture($0) }
     let first = try await bench.sync()
     #expect(first.status == .done && first.warnings.count == 1, "\(first)")
-    #expect(first.warnings.first?.hasPrefix("1 of the files that 'owner.picture' names cannot be had") == true)
+    #expect(first.warnings.first?.hasPrefix("1 of the files in 'owner.picture' could not be fetched") == true)
     #expect(try bench.path("/gone") == nil && bench.path("/a") != nil)
     bench.clock.advance(hours: 23)
     let second = try await bench.sync()
@@ -149,8 +149,8 @@ import Testing
     }
     let first = try await bench.sync()
     #expect(first.status == .done && first.warnings.count == 1, "\(first)")
-    #expect(first.warnings.first?.hasPrefix("not all files that 'owner.picture' names were fetched") == true)
-    // Those in flight when the first one failed, each once.
+    #expect(first.warnings.first?.hasPrefix("not all files in 'owner.picture' were fetched") == true)
+    // Only the requests in flight when the first one failed, each once.
     #expect(bench.asked.count <= 8)
     isUp.withLock { $0 = true }
     #expect(try await bench.sync().warnings.isEmpty)
@@ -187,13 +187,13 @@ import Testing
     var target = Bench.target
     target["assets"] = [["field": "links[rel=x].href", "store": "files"]]
     let error = #expect(throws: SyncError.self) { _ = try service.downKinds[0].make(target) }
-    #expect(error?.message.contains("'assets' must lead through members") == true)
+    #expect(error?.message.contains("'assets' must be a path of members") == true)
   }
 
   @Test func offlineHost_sendsNothingAndKeepsTheRows() async throws {
     let bench = try await Bench(["/a"], isOffline: true, answer: Self.picture)
     let state = try await bench.sync()
-    #expect(state.status == .failed && state.error.contains("nothing is stored for"), "\(state)")
+    #expect(state.status == .failed && state.error.contains("no response is stored for"), "\(state)")
     #expect(bench.server.requests.isEmpty)
     await bench.close()
   }

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Collections as scripts sync them: pages on demand, transformations, progress, files.
+/// Tests syncs of collections from scripts: pages on demand, transformations, progress, files.
 @Suite(.timeLimit(.minutes(10))) struct CollectionScriptTests {
-  /// Seven rows, two on a page, with `Link`.
+  /// Serves seven rows in pages of two, with `Link` headers.
   private func server(_ row: @escaping @Sendable (Int, String) -> String = { id, _ in #"{"id":\#(id),"name":"row \#(id)"}"# })
     throws -> ScriptedServer
   {
@@ -47,7 +47,7 @@ import Tureen
     """
   }
 
-  /// Row 30.
+  /// Acceptance row R30.
   @Test func pages_maxPages1_giveEachPageInOrderAndThenEnd() async throws {
     let server = try server()
     let result = try await ScriptRunner().value(
@@ -100,7 +100,7 @@ import Tureen
     #expect(server.requests.map(\.target) == ["/rows", "/rows?page=2", "/rows?page=3", "/rows?page=4", "/rows", "/rows?page=2"])
   }
 
-  /// Row 15, the transformation.
+  /// Acceptance row R15, transformations.
   @Test func transform_registered_computesDropsAndFlagsAlone() async throws {
     let server = try server()
     let result = try await ScriptRunner().value(
@@ -208,7 +208,7 @@ import Tureen
     #expect(result == ["RUNNING", "DONE"])
   }
 
-  /// Row 32, as a script sees it.
+  /// Acceptance row R32, from a script.
   @Test func assetPath_fetchedMissingAndUnknown_givePathOrNil() async throws {
     let server = try server { id, base in
       #"{"id":\#(id),"picture":"\#(base)\#(id == 2 ? "/none" : "/picture")"}"#

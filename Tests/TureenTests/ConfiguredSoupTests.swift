@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Soups of `userstore.json` whose first set-up fails.
+/// Tests soups of `userstore.json` whose first registration fails.
 @Suite struct ConfiguredSoupTests {
-  /// A path that only SQLite knows to be wrong, between two soups that are fine.
+  /// A soup with a path that only SQLite refuses, between two valid soups.
   private static let configuration = """
     {"soups": [
       {"soupName": "first", "indexes": [{"path": "a", "type": "string"}]},

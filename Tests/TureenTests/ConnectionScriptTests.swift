@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tureen
 
-/// `network.sendRequest` with `connection`: connections.json, `tureen.configure` and the host's own settings.
+/// Tests `network.sendRequest` with connections of connections.json, `tureen.configure` and the host's settings.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionScriptTests {
   private let before = "local network, await = tureen.network, tureen.await"
 
@@ -67,7 +67,7 @@ import Testing
       ])
   }
 
-  /// Row 23: a longer wait than `maxWaitS` is an error that says until when.
+  /// Acceptance row R23: if the server asks for a longer wait than `maxWaitS`, the error says until when.
   @Test func sendRequest_longerWaitThanAllowed_givesResumeAt() async throws {
     let server = try ScriptedServer(handler: { _ in .status(429, headers: [("Retry-After", "1000")]) })
     let result = try await ScriptRunner().value(
@@ -112,7 +112,7 @@ import Testing
     #expect(result?.stringValue?.contains("connection 'a': 'pauseMS' is not known here; did you mean 'pauseMs'?") == true)
   }
 
-  /// Row 17.
+  /// Acceptance row R17.
   @Test func connectionsFile_typo_isToldBeforeTheScriptRuns() async throws {
     let runner = try await ScriptRunner()
     try write("{\"a\": {\"baseURL\": \"https://a.example\",\n  \"timeout\": 5}}", "connections.json", of: runner)
@@ -133,7 +133,7 @@ import Testing
     await runner.server.stop()
   }
 
-  /// Row 17: a restricted script brings none; those of the program are there, and their secrets are not shown.
+  /// Acceptance row R17: the connections of a restricted script are ignored; those of the program work without showing secrets.
   @Test func restrictedScript_bringsNoConnectionsAndSeesNoSecret() async throws {
     let server = try ScriptedServer(handler: { request in
       .json(#"{"said":"\#(request.header("Authorization") ?? "")"}"#, headers: [("Cache-Control", "max-age=60")])
@@ -144,6 +144,7 @@ import Testing
     given.authorization = .bearer(token: .plain("CANARY-token-value"))
     let host = runner.makeHost { settings in
       settings.isRestricted = true
+      settings.allowedHosts = ["127.0.0.1:\(server.port)"]
       settings.connections = [given]
     }
     try host.prepare()
@@ -158,7 +159,7 @@ import Testing
     #expect(result == ["invalidConfiguration", "Bearer [token]", "Bearer [token]", "invalidURL"])
   }
 
-  /// Row 18: the sources of secrets.
+  /// Acceptance row R18: the sources of secrets.
   @Test func secrets_fromEnvironmentFileAndCommand() throws {
     let folder = try TemporaryFolder()
     let file = folder.path + "/secret"
@@ -167,7 +168,7 @@ import Testing
     #expect(read(.environment("TUREEN_TEST_SECRET_1")) == "from env")
     #expect(read(.file(file)) == "from file")
     #expect(read(.command(["/bin/echo", "from command"])) == "from command")
-    #expect(read(.command(["/usr/bin/head", "-c", "40000", "/dev/zero"])).contains("it holds more than 32768 bytes"))
+    #expect(read(.command(["/usr/bin/head", "-c", "40000", "/dev/zero"])).contains("it is longer than 32768 bytes"))
     chmod(file, 0o644)
     let open = read(.file(file))
     #expect(open.contains("chmod 600") && !open.contains("from file"))

@@ -9,7 +9,7 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// Credentials files: where each secret is kept, and which flow follows.
+/// Tests credentials files: the locations of secrets, and the resulting flow.
 @Suite struct CredentialsFileTests {
   private static let key = try! _RSA.Signing.PrivateKey(keySize: .bits2048)
   private let folder: TemporaryFolder
@@ -62,7 +62,7 @@ import Testing
 
   @Test func secrets_fromFileVariableAndCommand_areRead() throws {
     try folder.write("hunter2\n", to: "secret", mode: 0o600)
-    // A variable that is there anyway: setting one would disturb the programs that other tests start.
+    // Use an existing variable: setting one would affect the programs that other tests start.
     let path = try #require(Environment["PATH"])
     for (place, secret) in [
       (#""clientSecretFile":"secret""#, "hunter2"), (#""clientSecretVariable":"PATH""#, path),
@@ -91,7 +91,7 @@ import Testing
 
   @Test func file_wrong_namesTheKey() throws {
     let cases = [
-      (#"{\#(Self.head),"password":"hunter2","passwordFile":"p"}"#, "'passwordFile' stands beside 'password'"),
+      (#"{\#(Self.head),"password":"hunter2","passwordFile":"p"}"#, "'passwordFile' cannot be combined with 'password'"),
       (#"{\#(Self.head),"flow":"device","password":"hunter2"}"#, "'flow': 'device' is not one of sf, token, sfdxUrl"),
       (#"{\#(Self.head)}"#, "needs loginUrl and clientId"), (#"{\#(Self.head),"passwordFile":"gone"}"#, "'passwordFile'"),
       (#"{"loginUrl":"https://acme.lightning.force.com","clientId":"a","clientSecret":"hunter2"}"#, "take https://acme.my.sales"),
@@ -111,7 +111,7 @@ import Testing
     #expect(
       found.credentials == .accessToken(instanceURL: "https://acme.my.salesforce.com", accessToken: "00D!x")
         && found.user == "token-user" && !found.keepsSession)
-    // Its name and the instance may be known otherwise.
+    // The name and the instance may come from elsewhere.
     try folder.write(#"{"accessToken":"00D!x","username":"ann@acme.com"}"#, to: "c.json", mode: 0o600)
     let named = try CredentialsSource.read(folder.path + "/c.json", defaultURL: "https://acme.my.salesforce.com")
     #expect(named.credentials == found.credentials && named.user == "ann@acme.com")
@@ -150,7 +150,7 @@ import Testing
     #expect(found.user == "bot@acme.com" && found.keepsSession)
   }
 
-  /// Without `flow`: the order in which keys decide.
+  /// The precedence of keys without `flow`.
   @Test func flow_ofKeysThatStandTogether_isTheFirstOfTheOrder() throws {
     try folder.write(Self.key.pemRepresentation, to: "key.pem", mode: 0o600)
     let all = [
@@ -170,9 +170,9 @@ import Testing
   @Test func flow_ofTwoWholeSignIns_isAnErrorUnlessItIsStated() throws {
     let token = #""accessTokenVariable":"PATH""#, url = #""sfdxAuthUrl":"force://a::r@h.example.com""#, cli = #""sfOrg":"prod""#
     for (keys, words) in [
-      ("\(token),\(url)", "'sfdxAuthUrl' stands beside 'accessTokenVariable'"),
-      ("\(url),\(cli)", "'sfdxAuthUrl' stands beside 'sfOrg'"),
-      ("\(cli),\(token)", "'accessTokenVariable' stands beside 'sfOrg'"),
+      ("\(token),\(url)", "'sfdxAuthUrl' cannot be combined with 'accessTokenVariable'"),
+      ("\(url),\(cli)", "'sfdxAuthUrl' cannot be combined with 'sfOrg'"),
+      ("\(cli),\(token)", "'accessTokenVariable' cannot be combined with 'sfOrg'"),
     ] {
       #expect(problem("{\(Self.instance),\(keys)}").contains(words))
     }
@@ -183,7 +183,7 @@ import Testing
     for (text, part) in [
       (#"{"flow":"jwt","loginUrl":"https://a.example.com"}"#, "'flow': 'jwt' needs loginUrl, clientId, username"),
       (#"{"flow":"sfdxUrl"}"#, "needs sfdxAuthUrl"), (#"{"accessToken":"canary"}"#, "needs instanceUrl"),
-      (#"{"instanceUrl":"http://acme.example.com","accessToken":"canary"}"#, "'instanceUrl': http without encryption"),
+      (#"{"instanceUrl":"http://acme.example.com","accessToken":"canary"}"#, "'instanceUrl': unencrypted http is allowed only"),
       (#"{\#(Self.instance),"accessToken":""}"#, "'accessToken' must be a string that is not empty"),
       (#"{"clientSecret":"canary"}"#, "needs loginUrl, clientId and clientSecret"),
     ] {
@@ -215,7 +215,7 @@ import Testing
     for part in ["orgs", "orgs/acme"] { #expect(mkdir(folder.path + "/" + part, 0o700) == 0) }
     try folder.write(
       #"{\#(Self.head),"passwordCommand":"touch \#(folder.path)/ran"}"#, to: "orgs/acme/credentials.json", mode: 0o600)
-    let choice = OrgChoice(settings: settings, home: folder.path)
+    let choice = OrgResolver(settings: settings, home: folder.path)
     let error = #expect(throws: HostError.self) { try choice.org("acme") }
     #expect(error?.message.contains("names a program") == true && access(folder.path + "/ran", F_OK) != 0)
   }

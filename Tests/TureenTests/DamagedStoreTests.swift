@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Tureen
 
-/// What a script sees of a store whose file is damaged.
+/// Tests damaged store files from scripts.
 @Suite struct DamagedStoreTests {
   private func run(_ configure: String) async throws -> (runner: ScriptRunner, folder: String) {
     let runner = try await ScriptRunner(contacts: 0), folder = runner.home + "/global/stores/defaultStore"

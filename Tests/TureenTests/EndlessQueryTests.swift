@@ -6,24 +6,24 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Queries that would never end, from scripts on the real bridge: they give way to everything else.
+/// Tests endless queries of scripts on the real bridge: they must not block anything else.
 @Suite struct EndlessQueryTests {
-  /// A host that says when a query has got to it. The service `query` answers `running` then.
-  private final class ToldHost: BridgeHost {
-    private let host: Host
+  /// A host that reports when a query has reached it. The service `query` then answers `running`.
+  private final class ToldHost: ForwardingHost {
+    let wrapped: any BridgeHost
     private let reached = DispatchSemaphore(value: 0)
-    /// Called when a query has got to the host.
+    /// Called when a query has reached the host.
     let onQuery = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ host: Host) {
-      self.host = host
+      wrapped = host
       host.plugins.add("query", isSafe: true) { [reached] _, _ in
         reached.wait()
         return true
       }
     }
 
-    /// Has the service `query` answer once more.
+    /// Makes the service `query` answer once more.
     func signalReached() { reached.signal() }
 
     func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
@@ -31,39 +31,13 @@ import Tureen
         reached.signal()
         onQuery.withLock { $0 }?()
       }
-      return try host.smartStore(action, call)
+      return try wrapped.smartStore(action, call)
     }
-    var plugins: Plugins { host.plugins }
 
-    func configure(_ options: JSONObject) throws { try host.configure(options) }
-    func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] { try host.keyValue(action, call) }
     func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
       reached.signal()
-      try host.observe(call, onUpdate: onUpdate)
+      try wrapped.observe(call, onUpdate: onUpdate)
     }
-    func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-      try host.network(call, onUpdate: onUpdate)
-    }
-    func oauth(_ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-      try host.oauth(action, call, onUpdate: onUpdate)
-    }
-    func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-      try host.account(action, call, onUpdate: onUpdate)
-    }
-    func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-      try host.accounts(action, call, onUpdate: onUpdate)
-    }
-    func mobileSync(
-      _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
-    ) throws -> [UInt8]? { try host.mobileSync(action, call, onUpdate: onUpdate) }
-    func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { try host.asset(action, call) }
-    func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-      try host.parse(action, call, onUpdate: onUpdate)
-    }
-    func setFeature(_ name: String, isUsed: Bool) { host.setFeature(name, isUsed: isUsed) }
-    func attach(_ script: ScriptCalls) { host.attach(script) }
-    func sdkInfo() throws -> JSONObject { try host.sdkInfo() }
-    func shutdown() { host.shutdown() }
   }
 
   private static let prelude = """
@@ -107,7 +81,7 @@ import Tureen
     return ToldHost(Host(settings: settings))
   }
 
-  /// Runs a script to its end and closes its state, which is when its host shuts down.
+  /// Runs a script to its end and closes its state, which shuts down its host.
   private func run(
     _ body: String, limits: ScriptLimits = ScriptLimits(),
     before: @escaping @Sendable (ScriptState, ToldHost) -> Void = { _, _ in }
@@ -154,7 +128,7 @@ import Tureen
     #expect(notes["observer"] == ["cancelled"])
   }
 
-  /// Calls of other stores, and of other hosts on the same store, do not wait.
+  /// Calls on other stores, and of other hosts on the same store, do not wait.
   @Test func otherCalls_whileQueriesRun_areAnswered() async throws {
     let outcome = try await run(
       """

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Tureen
 
-/// The events a host tells its script of by itself.
+/// Tests the events that a host sends on its own.
 @Suite struct EventTests {
-  /// Runs `body` as a task and gives what it returned; `heard` lists the events, in order.
+  /// Runs `body` as a task and returns its result; `heard` lists the events in order.
   private func run(_ runner: ScriptRunner, on host: Host? = nil, _ body: String) async throws -> JSONValue? {
     try await runner.value(
       of: body,
@@ -172,7 +172,7 @@ import Testing
     #expect(state.set(false) == false)
   }
 
-  /// A host that its own services can reach.
+  /// A reference to the host for its own services.
   private final class Box: @unchecked Sendable {  // set before the script runs
     weak var host: Host?
   }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Tureen
 
-/// What a script hears when something goes wrong.
+/// Tests the errors that scripts get.
 @Suite struct FailureTests {
   private static let syncDown = """
     smartstore.registerSoup("contacts", SPECS)

@@ -18,7 +18,7 @@ import Tureen
     await runner.server.stop()
   }
 
-  /// The sample deletes two contacts of ten; one has a case, and the server keeps it.
+  /// The sample deletes two of ten contacts; the server refuses to delete one, which has a case.
   @Test func optimisticDeleteSample_putsTheRefusedRowBack() async throws {
     let runner = try await ScriptRunner()
     let outcome = try await runner.run("dofile('\(StoreSuiteTests.folder)/../../scripts/optimistic_delete.lua')")
@@ -28,7 +28,7 @@ import Tureen
     await runner.server.stop()
   }
 
-  /// A gateway between the script and the org: a page of its own, or an empty body, with status 200.
+  /// A gateway between the script and the org responds with status 200 and its own page or an empty body.
   @Test(arguments: ["htmlPage", "emptyBody"])
   func forceAnswers_portalPageOrNothing_areErrors(kind: String) async throws {
     let runner = try await ScriptRunner()

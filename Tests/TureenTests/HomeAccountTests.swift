@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tureen
 
-/// Several accounts of a home: who is listed, who may be switched to, and what is refused.
+/// Tests the accounts of a home: listing them, switching between them, and refusals.
 @Suite(.timeLimit(.minutes(5))) struct HomeAccountTests {
   @Test func getUsers_home_currentFirstWithTokensOfTheCurrentOneAlone() async throws {
     let home = try await AccountHome()
@@ -116,7 +116,7 @@ import Testing
     return { names, tokens, err.domain .. "/" .. err.code, switch(ANN), whoami() }
     """
 
-  /// Its org keeps no session, and its user can be switched back to all the same.
+  /// The sandbox's session is not stored, but switching back to its user works.
   @Test func switch_fromTheSandboxAndBack_worksAsItsUserAgain() async throws {
     let home = try await AccountHome()
     let result = try await home.value(
@@ -250,7 +250,7 @@ import Testing
 
   // MARK: The limits of the API
 
-  /// Ann's org answers each request with the usage that the path or a count names.
+  /// Ann's org reports the API usage that the path or a count gives.
   private static func limited(_ request: RecordedRequest, _ clock: SwitchClock) -> ScriptedAnswer? {
     var answer = AccountHome.answer(request)
     let used = request.path.contains("many") || request.path.hasSuffix("page-2") ? 4600 : 100

@@ -9,7 +9,7 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// The accounts of a home as `tureen orgs`, `logout` and `whoami` see them.
+/// Tests the accounts of a home for `tureen orgs`, `logout` and `whoami`.
 @Suite struct HomeAccountsTests {
   let folder: TemporaryFolder
   let directory: OrgDirectory
@@ -25,7 +25,7 @@ import Testing
     return try HomeAccounts(settings: settings)
   }
 
-  /// A session of the sandbox org's user, with a refresh token that the org knows.
+  /// Returns a session of the sandbox org's user, with a refresh token that the org accepts.
   private func session(
     _ server: SandboxServer, _ username: String = "ann@acme.com", user: String? = nil
   ) async throws -> Session {
@@ -72,7 +72,7 @@ import Testing
     #expect(ended.map(\.username) == ["ann@acme.com"] && ended.allSatisfy { $0.hadSession && $0.notRevoked == nil })
     #expect(try await kept("prod") == nil && directory.entry("prod")?.user == nil)
     #expect(server.requests().filter { $0.path == "/services/oauth2/revoke" }.map(\.status) == [200])
-    // Of a user who is not signed in nothing is asked.
+    // No request is sent for a user who is not signed in.
     let error = await #expect(throws: HostError.self) { try await logOut() }
     #expect(error?.code == .noSuchUser && error?.message.contains("tureen login --org prod") == true)
     #expect(try await logOut({ $0.user = "ann@acme.com" }).map(\.hadSession) == [false])
@@ -101,7 +101,7 @@ import Testing
 
   @Test func logout_ofTwoAccounts_leavesTheOtherAndNobodyCurrent() async throws {
     let server = try await SandboxServer.start()
-    // One refresh token: once it is revoked the others count as ended, too.
+    // They share a refresh token, so revoking one ends all of them.
     let ann = try await session(server), bob = try await session(server, "bob@acme.com", user: "005000000000009AAA")
     let cy = try await session(server, "cy@acme.com", user: "005000000000008AAA")
     try await record("prod", ann)
@@ -112,7 +112,7 @@ import Testing
     #expect(try await kept("prod", "bob@acme.com") == nil)
     let error = await #expect(throws: HostError.self) { try await logOut() }
     #expect(error?.code == .noSuchUser && error?.message.contains("--user: ann@acme.com, bob@acme.com") == true)
-    // Letter case of a user name plays no part.
+    // User names are compared ignoring case.
     #expect(try await logOut({ $0.user = "ANN@acme.com" }).map(\.hadSession) == [true])
     try await record("prod", ann)
     try await record("prod", cy)
@@ -166,8 +166,8 @@ import Testing
     try await record("prod", OrgDirectoryTests.session())
     try await record("prod", OrgDirectoryTests.session("bob@acme.com", user: "005000000000002AAA"))
     try await record("qa", OrgDirectoryTests.session("cy@acme.com", org: "00D000000000002AAA"))
-    var kept = KeptSession(session: OrgDirectoryTests.session("cy@acme.com", org: "00D000000000002AAA"))
-    kept.refusal = KeptSession.Refusal(reason: "sessionEnded", message: "x", until: nil, count: 1, key: "k")
+    var kept = StoredSession(session: OrgDirectoryTests.session("cy@acme.com", org: "00D000000000002AAA"))
+    kept.refusal = StoredSession.Refusal(reason: "sessionEnded", message: "x", until: nil, count: 1, key: "k")
     try await FileSessionStore(folder: directory.userFolder(org: "qa", user: "cy%40acme%2Ecom")).save(kept)
     try await FileSessionStore(folder: directory.userFolder(org: "prod", user: "ann%40acme%2Ecom")).erase()
     try FileSystem.makeDirectory(directory.folder + "/robot")

@@ -18,7 +18,7 @@ func readFile(at path: String) throws -> String {
   String(decoding: try #require(FileSystem.read(path)), as: UTF8.self)
 }
 
-/// Settings, configuration files, stores and the end of a host.
+/// Tests the settings, configuration files, stores and shutdown of a host.
 @Suite struct HostTests {
   @Test func configurationFiles_setUpSoupsAndSyncs() async throws {
     let runner = try await ScriptRunner()
@@ -193,7 +193,7 @@ func readFile(at path: String) throws -> String {
     let pages = Mutex(0)
     let host = runner.makeHost()
     runner.server.setInterceptor { request in
-      // The second page is the moment to stop.
+      // Stop at the second page.
       if request.path.contains("/query/") {
         pages.withLock { $0 += 1 }
         host.stopSyncs()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Tureen
 
-/// `tureen.keyvalue` from scripts, through every layer.
+/// Tests `tureen.keyvalue` from scripts through all layers.
 @Suite struct KeyValueScriptTests {
   private func run(_ body: String) async throws -> ScriptRunner {
     let runner = try await ScriptRunner(contacts: 0)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Queries whose entries are read field by field, from real stores.
+/// Tests lazy records of queries on real stores.
 @Suite struct LazyRecordTests {
   @Test func lazyQuery_everyPage_givesRecordsThatCanBeSavedAgain() async throws {
     let runner = try await ScriptRunner(contacts: 0)

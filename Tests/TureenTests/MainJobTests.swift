@@ -4,7 +4,7 @@ import SandboxOrg
 import Testing
 import Tureen
 
-/// The main job, as a script sees it.
+/// Tests the main use case from a script.
 @Suite struct MainJobTests {
   @Test func script_syncsDownEditsSyncsUpAndReSyncs() async throws {
     let runner = try await ScriptRunner()
@@ -119,7 +119,7 @@ import Tureen
       end)
       """)
     let trace = try #require(runner.noted("trace").first?.arrayValue).compactMap(\.stringValue)
-    // The event of an update follows its success call; the last event came after the note was taken.
+    // The event of an update follows its success callback, so the last event came after the note was taken.
     #expect(
       trace == [
         "success RUNNING 0/-1", "event RUNNING 0/-1 defaultStore", "success RUNNING 0/30",

@@ -8,11 +8,11 @@ import Testing
 @testable import MobileSync
 @testable import Tureen
 
-/// Orgs that move to another instance, and sessions that end, while a sync runs.
+/// Tests orgs that move to another instance and sessions that end during a sync.
 @Suite(.timeLimit(.minutes(10))) struct MigrationTests {
   static let pages = 10, pageSize = 10
 
-  /// An org with ten pages of contacts; something happens to it when the fifth was asked for.
+  /// An org with ten pages of contacts that changes when the fifth page is requested.
   private final class PagedOrg: @unchecked Sendable {  // `org` is set once, before the first request
     private(set) var org: RotatingOrg!
     private let event: Mutex<(@Sendable (RotatingOrg) throws -> Void)?>
@@ -22,7 +22,7 @@ import Testing
       org = try RotatingOrg { [weak self] request, instance in self?.page(request, instance) ?? .status(500) }
     }
 
-    /// A locator is `<instance>-<page>`, and good on its instance alone.
+    /// A locator is `<instance>-<page>` and valid only on its instance.
     private func page(_ request: RecordedRequest, _ instance: Int) -> ScriptedAnswer {
       guard request.path.contains("/query") else { return .json("{}") }
       let parts = (request.path.split(separator: "/").last ?? "").split(separator: "-").compactMap { Int($0) }
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// Runs a sync of ten pages, then `body`; what that returns is the result.
+  /// Runs a sync of ten pages and then `body`, and returns the result of `body`.
   private func run(_ org: RotatingOrg, _ body: String) async throws -> JSONValue? {
     let runner = try await ScriptRunner(contacts: 1)
     let file = runner.folder.path + "/org.json"
@@ -76,8 +76,8 @@ import Testing
         """, on: host)
   }
 
-  @Test(arguments: [RotatingOrg.Farewell.refuses, .notReset, .redirects, .isClosed])
-  func migration_inMidSync_isDoneWithOneRenewal(farewell: RotatingOrg.Farewell) async throws {
+  @Test(arguments: [RotatingOrg.OldInstance.refuses, .notReset, .redirects, .isClosed])
+  func migration_inMidSync_isDoneWithOneRenewal(farewell: RotatingOrg.OldInstance) async throws {
     let paged = try PagedOrg { try $0.migrate(farewell) }
     let result = try await run(
       paged.org, "return { state and state.status or failed.message, count, #heard, heard[1].name, heard[1].detail.instanceUrl }")
@@ -110,7 +110,7 @@ import Testing
     #expect(paged.org.asked == 2)
   }
 
-  /// No answer at all is asked about once in five minutes: the login host may know another instance.
+  /// If an instance does not respond, the login host is asked for another one at most once in five minutes.
   @Test func instanceGone_loginHostKnowsNoOther_isAskedOnceInFiveMinutes() async throws {
     let place = try SessionPlace(), org = try RotatingOrg()
     #expect(try await place.run(org.credentials) == nil)
@@ -133,7 +133,7 @@ import Testing
     place.clock.advance(301)
     #expect(try await sync()?.code == .noResponse)
     #expect(org.asked == 3 && org.reuses == 0)
-    // A request of no sync is not asked about.
+    // For a request outside a sync the login host is not asked.
     place.clock.advance(301)
     #expect(try await place.run(org.credentials)?.code == .noResponse)
     #expect(org.asked == 3)

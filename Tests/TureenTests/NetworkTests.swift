@@ -2,9 +2,9 @@ import JSON
 import TestSupport
 import Testing
 
-/// `network.sendRequest` from scripts, against a sandbox org over HTTP.
+/// Tests `network.sendRequest` from scripts against a sandbox org over HTTP.
 @Suite struct NetworkTests {
-  /// Runs `body` as a task; what it returns is noted as `result`.
+  /// Runs `body` as a task and records its result under `result`.
   private func run(_ body: String, contacts: Int = 1) async throws -> JSONValue? {
     try await ScriptRunner(contacts: contacts).value(of: body, before: "local network, await = tureen.network, tureen.await")
   }
@@ -74,10 +74,12 @@ import Testing
   @Test(arguments: [
     (#"{ path = "/x", method = "BREW" }"#, "argument 'method' must be one of GET, POST, PUT, PATCH, DELETE, HEAD, got 'BREW'"),
     (#"{ path = "/x", queryParams = "[1]" }"#, "argument 'queryParams' must be an object, or the JSON text of one"),
-    (#"{ path = "/x", headerParams = { ["a b"] = "c" } }"#, "argument 'headerParams' has 'a b', which names no header"),
+    (
+      #"{ path = "/x", headerParams = { ["a b"] = "c" } }"#, "argument 'headerParams' has 'a b', which is not a valid header name"
+    ),
     (
       #"{ path = "/x", headerParams = { a = "b\r\nc: d" } }"#,
-      "argument 'headerParams.a' holds a line break or another control character"
+      "argument 'headerParams.a' contains a line break or another control character"
     ),
     (
       #"{ path = "/x", method = "POST", fileParams = { f = {} } }"#,
@@ -91,8 +93,8 @@ import Testing
       #"{ path = "/x", method = "POST", fileParams = { f = { fileUrl = "/no/such/file" } } }"#,
       "cannot read /no/such/file: No such file or directory"
     ),
-    (#"{ path = "/x y" }"#, "'/x y' holds characters that must be percent-encoded"),
-    (#"{ path = "http://example.com/" }"#, "http without encryption is for this machine only, not for 'example.com'"),
+    (#"{ path = "/x y" }"#, "'/x y' contains characters that must be percent-encoded"),
+    (#"{ path = "http://example.com/" }"#, "unencrypted http is allowed only on this machine, not for 'example.com'"),
   ])
   func sendRequest_badArguments_sayWhatIsWrong(options: String, message: String) async throws {
     let result = try await run("return select(2, await(network.sendRequest, \(options))).message")

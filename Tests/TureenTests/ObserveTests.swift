@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Tureen
 
-/// `smartstore.observe` from scripts, through every layer.
+/// Tests `smartstore.observe` from scripts through all layers.
 @Suite struct ObserveTests {
   private func change(
     _ soup: String, created: [JSONValue] = [], updated: [JSONValue] = [], removed: [JSONValue] = [], all: Bool = false
@@ -15,7 +15,7 @@ import Tureen
     ]
   }
 
-  /// Runs a script with a soup `s` and a listener that notes each change.
+  /// Runs a script with a soup `s` and a listener that records each change.
   private func run(_ body: String) async throws -> (runner: ScriptRunner, outcome: String) {
     let runner = try await ScriptRunner(contacts: 3)
     let outcome = try await runner.run(

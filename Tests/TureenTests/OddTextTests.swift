@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Tureen
 
-/// What a script reads of entries that strict decoders refuse.
+/// Tests how scripts read entries that strict JSON decoders refuse.
 @Suite struct OddTextTests {
-  /// Pages that hold such an entry beside good ones, in tables and field by field.
+  /// Reads pages with such an entry among valid ones, as tables and as lazy records.
   private static let script = """
     tureen.async(function()
       local function check(value, err) if value == nil then error(tostring(err)) end return value end
@@ -32,14 +32,14 @@ import Tureen
     end)
     """
 
-  /// The store's file as an earlier release wrote it: such text was kept as it came.
+  /// Writes the store's file as an early release did, which stored such text unchanged.
   private func prepare(_ runner: ScriptRunner) throws {
     let store = try Store(
       name: "defaultStore", isGlobal: true, path: runner.home + "/global/stores/defaultStore/store.sqlite")
     defer { store.close() }
     try store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer), IndexSpec(path: "k", type: .string)])
     try store.upsert(#"[{"n":1,"k":"one"},{"n":2,"k":"_ud800two","large":1e400},{"n":3,"k":"three"}]"#, into: "s")
-    try store.executeBehindItsBack(#"UPDATE TABLE_1 SET soup = replace(soup, '_u', '\u')"#)
+    try store.executeOnSeparateConnection(#"UPDATE TABLE_1 SET soup = replace(soup, '_u', '\u')"#)
   }
 
   @Test func pages_halfASurrogatePairFromAnEarlierRelease_areRead() async throws {
@@ -53,7 +53,7 @@ import Tureen
     #expect(runner.noted("large") == [true])
   }
 
-  /// An entry may be nested as deeply as the store takes it: what a page has around it does not count.
+  /// An entry may have the store's maximum depth: the page around it does not count.
   @Test func pages_entryAsDeepAsTheStoreTakesIt_areRead() async throws {
     let runner = try await ScriptRunner(contacts: 0)
     let store = try Store(
@@ -72,7 +72,7 @@ import Tureen
       levels -= 1
     }
     #expect(deepest >= 990)
-    try store.executeBehindItsBack("UPDATE TABLE_1 SET id = id - (SELECT min(id) FROM TABLE_1) + 1")
+    try store.executeOnSeparateConnection("UPDATE TABLE_1 SET id = id - (SELECT min(id) FROM TABLE_1) + 1")
     store.close()
     #expect(try await runner.run(OddTextTests.script) == .done)
     await runner.server.stop()

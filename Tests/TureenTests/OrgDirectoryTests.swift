@@ -9,7 +9,7 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// The orgs of a home: names, addresses, homes of the time before, and sign-ins that are kept whole or not at all.
+/// Tests the orgs of a home: names, addresses, homes of early releases, and atomic storage of sign-ins.
 @Suite struct OrgDirectoryTests {
   let folder: TemporaryFolder
   let directory: OrgDirectory
@@ -42,7 +42,7 @@ import Testing
         replacesOrg: replacing))
   }
 
-  /// Every file under the home with its contents, sorted: for comparisons of the whole.
+  /// Returns every file in the home with its content, sorted, to compare the whole home.
   private func files(_ path: String = "") throws -> [String] {
     let root = folder.path + "/home" + path
     return try FileSystem.entries(of: root).sorted().flatMap { name -> [String] in
@@ -105,7 +105,7 @@ import Testing
     session.flow = "clientCredentials"
     let entry = try await record("prod", session)
     #expect(entry.user == "app" && entry.users.map(\.folder) == ["app"])
-    // The app runs as another user from now on.
+    // The app's run-as user changes.
     session.userId = "005000000000009AAA"
     try await record("prod", session)
   }
@@ -127,7 +127,7 @@ import Testing
         if reached == stop { throw Killed() }
         reached += 1
       }
-      // What the next process sees: it finishes or removes what was left.
+      // The next process finishes or removes what was left.
       _ = try directory.entries()
       outcomes.append(try files().filter { !$0.contains("/.staging-") })
       let isThere = try directory.entry("qa") != nil
@@ -170,15 +170,15 @@ import Testing
   @Test func record_caseTwinOfAKnownName_isRefused() async throws {
     try await record("prod")
     let message = await nameError { try await record("Prod", Self.session(org: "00D000000000002AAA")) }
-    #expect(message.hasPrefix("'Prod' differs from the known org 'prod' in letter case alone"))
+    #expect(message.hasPrefix("'Prod' differs from the org 'prod' only in case"))
     #expect(try directory.entries().count == 1)
   }
 
   @Test func record_secondNameOfAKnownOrgAndUser_isRefusedWithTheKnownName() async throws {
     try await record("prod")
     let message = await nameError { try await record("live") }
-    #expect(message.contains("is known as 'prod' already") && message.contains("tureen orgs name live prod"), "\(message)")
-    // Another user of the org may have one.
+    #expect(message.contains("is already known as 'prod'") && message.contains("tureen orgs name live prod"), "\(message)")
+    // Another user of the org may use it.
     try await record("live", Self.session("bob@acme.com", user: "005000000000002AAA"))
   }
 
@@ -198,7 +198,7 @@ import Testing
     #expect(try FileSystem.entries(of: directory.folder).sorted() == ["qa", "qa.before-1", "qa.before-2"])
     #expect(text("orgs/qa.before-1/org.json")?.contains("00D000000000001AAA") == true)
     #expect(try directory.entries().map(\.orgId) == ["00D000000000003AAA"])
-    // Another user of that name: only the user's folder goes.
+    // Another user of the same name: only the user's folder is set aside.
     try await record("qa", Self.session(org: "00D000000000003AAA", user: "005000000000002AAA"), replacing: true)
     #expect(text("orgs/qa/ann%40acme%2Ecom.before-1/session.json") != nil)
     #expect(try directory.entries().flatMap(\.users).map(\.name) == ["ann@acme.com"])
@@ -243,7 +243,7 @@ import Testing
     let entry = try #require(try directory.entry("https://acme.my.salesforce.com"))
     #expect(!entry.hasFile && entry.orgId == "00D000000000001AAA" && entry.users.map(\.name) == ["bot@acme.com"])
     #expect(try directory.entry("acme.my.salesforce.com") == entry && directory.entry("my org")?.folder == "my%20org")
-    // A sign-in makes the file, and the folder stays.
+    // A sign-in creates the file and keeps the folder.
     #expect(try await record("my org").folder == "my%20org")
     #expect(try directory.entry("my org")?.hasFile == true)
   }
@@ -253,7 +253,7 @@ import Testing
     try FileSystem.makeDirectory(directory.folder + "/bad")
     for (text, part) in [
       ("{\n\"name\": 5}", "bad/org.json:2: 'name' must be a string"), ("{\"Name\":\"x\"}", "did you mean 'name'?"),
-      ("[]", "bad/org.json: must hold an object"), ("{", "bad/org.json:1"), ("{\"isSandbox\":1}", "must be a boolean"),
+      ("[]", "bad/org.json: must contain an object"), ("{", "bad/org.json:1"), ("{\"isSandbox\":1}", "must be a boolean"),
     ] {
       try FileSystem.write(Array(text.utf8), to: directory.folder + "/bad/org.json")
       let error = #expect(throws: HostError.self) { try directory.entries() }

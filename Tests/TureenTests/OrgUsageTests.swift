@@ -8,16 +8,16 @@ import Testing
 
 @testable import Tureen
 
-/// `usage.json`, which the processes of a home share.
+/// Tests `usage.json`, which the processes of a home share.
 @Suite struct OrgUsageTests {
-  /// A clock that stands until it is moved, in milliseconds.
+  /// A manual clock, in milliseconds.
   private final class Clock: Sendable {
     let time = Mutex<Int64>(1_800_000_000_000)
     var now: Int64 { time.withLock { $0 } }
     func advance(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
   }
 
-  /// An org's folder, and as many processes as a test wants.
+  /// An org's folder that any number of simulated processes share.
   private struct Bench {
     let folder: TemporaryFolder
     let clock = Clock()

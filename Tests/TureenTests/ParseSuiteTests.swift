@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Runs the Lua suites of `Tests/Lua` that need a Parse server: `parse_*`, on real stores and the pretend server over HTTP.
+/// Runs the Lua suites of `Tests/Lua` that need a Parse server, `parse_*`, on real stores and the simulated server over HTTP.
 @Suite struct ParseSuiteTests {
   static let suites = ((try? FileManager.default.contentsOfDirectory(atPath: StoreSuiteTests.folder)) ?? [])
     .filter { $0.hasPrefix("parse_") && $0.hasSuffix("_test.lua") }.sorted()
@@ -39,7 +39,7 @@ import Tureen
 
   @Test func parseSuites_areFound() { #expect(Self.suites.count >= 4) }
 
-  /// Row 54: the session is the connection's, in later runs as well, and no file but its own holds the token.
+  /// Acceptance row P54: the session belongs to the connection, also in later runs, and only its own file contains the token.
   @Test func logIn_isKeptForLaterRuns_andNoStoreHoldsTheToken() async throws {
     try await with { server, runner async throws in
       let before = configuration(server) + " local parse = tureen.parse"
@@ -71,7 +71,7 @@ import Tureen
     }
   }
 
-  /// The session ended at the server: the call says so, and a new login goes through all the same.
+  /// If the session has ended at the server, the call reports it, and a new login succeeds.
   @Test func session_thatEndedElsewhere_isToldAndReplaced() async throws {
     try await with { server, runner async throws in
       let result = try await runner.value(
@@ -96,7 +96,7 @@ import Tureen
     }
   }
 
-  /// Another program of the home changes the session: the same user's is taken over, and nothing is done as somebody else.
+  /// If another program of the home changes the session, that of the same user is adopted; another user's is never used.
   @Test(arguments: ["password", "other", "out"])
   func session_changedByAnotherProgram_isTakenOverOnlyForTheSameUser(change: String) async throws {
     try await with { server, runner async throws in
@@ -149,6 +149,7 @@ import Tureen
           """, before: "local parse = tureen.parse",
         on: runner.makeHost { settings in
           settings.isRestricted = true
+          settings.allowedHosts = [String(server.url.dropFirst("http://".count))]
           settings.connections = [connection]
         })
       #expect(result == ["restricted", "restricted", "restricted", "success"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Plug-ins that a program registers with its host.
+/// Tests plug-ins that a program registers with its host.
 @Suite struct PluginTests {
   private struct Printer: Plugin {
     let service = "com.acme.printer"
@@ -39,7 +39,7 @@ import Tureen
       let runner = try await ScriptRunner()
       let host = runner.makeHost {
         $0.isRestricted = true
-        if isSafe { $0.safeServices.insert("com.acme.printer") }
+        if isSafe { $0.allowedServices.insert("com.acme.printer") }
         $0.services["clock"] = { _, _ in 1 }
       }
       try host.register(Printer(host: nil))

@@ -7,7 +7,7 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// Homes and files with secrets that are not their owner's alone.
+/// Tests homes and secret files that other users can access.
 @Suite struct PrivateFileTests {
   private func failure(_ change: (inout HostSettings, TemporaryFolder) throws -> Void) throws -> String {
     let folder = try TemporaryFolder()
@@ -36,7 +36,8 @@ import Testing
       message.contains("/home: the home can be written to by others (mode 0") && message.contains("chmod 700"), "\(message)")
   }
 
-  /// Runs as root, where a folder can be given away, or as somebody else, to whom root's are fine: a packaged home may be root's.
+  /// As root the test gives the folder to another user. Otherwise it checks that root's folders are accepted, because a packaged
+  /// home may belong to root.
   @Test func home_ofAnotherUser_isRefused() throws {
     let folder = try TemporaryFolder()
     guard geteuid() == 0 else { return try HostSettings.checkHome("/usr") }
@@ -89,7 +90,7 @@ import Testing
 }
 
 extension TemporaryFolder {
-  /// Writes a file that has this mode, whatever the process's mask is.
+  /// Writes a file with exactly this mode, independent of the process's umask.
   func write(_ text: String, to name: String, mode: mode_t) throws {
     let file = try #require(fopen(path + "/" + name, "w"))
     fputs(text, file)

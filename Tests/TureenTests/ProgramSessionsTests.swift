@@ -8,11 +8,11 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// Sessions that the program around a host gives.
+/// Tests sessions that the embedding program gives.
 @Suite(.timeLimit(.minutes(60))) struct ProgramSessionsTests {
   private static let get = RestRequest(.GET, "/services/data/v66.0/limits")
 
-  /// A clock that stands until it is told that the time is over.
+  /// A clock whose sleeps end when the test says so.
   private final class Clock: Sendable {
     private let state = Mutex<(waiting: [CheckedContinuation<Void, any Error>], asked: [Double])>(([], []))
 
@@ -44,11 +44,11 @@ import Testing
     }
   }
 
-  /// What was asked for, in order; awaited.
+  /// Records the requests for sessions in order; tests can wait for them.
   private final class Needs: Sendable {
-    private let stream = AsyncStream.makeStream(of: SessionNeed.self)
-    @Sendable func tell(_ need: SessionNeed) { stream.continuation.yield(need) }
-    func next() async -> SessionNeed? {
+    private let stream = AsyncStream.makeStream(of: SessionRequest.self)
+    @Sendable func tell(_ need: SessionRequest) { stream.continuation.yield(need) }
+    func next() async -> SessionRequest? {
       var iterator = stream.stream.makeAsyncIterator()
       return await iterator.next()
     }
@@ -81,7 +81,7 @@ import Testing
     let server = try server(), needs = Needs(), program = ProgramSessions(tell: needs.tell)
     let client = SalesforceClient(credentials: program.credentials(org: server.url, user: "program-user"))
     async let status = client.send(Self.get).status
-    #expect(await needs.next() == SessionNeed(org: server.url, user: "program-user", reason: .noSession))
+    #expect(await needs.next() == SessionRequest(org: server.url, user: "program-user", reason: .noSession))
     #expect(program.give(try give("stale", server)))
     #expect(await needs.next()?.reason == .refused)
     #expect(program.give(try give("good", server)))
@@ -101,7 +101,8 @@ import Testing
       #expect(program.give(try give("stale", server)))
     }
     let refused = try await error
-    #expect(refused?.code == .sessionExpired && refused?.message.contains("the program around this host gave the same") == true)
+    #expect(
+      refused?.code == .sessionExpired && refused?.message.contains("the program around this host returned the same") == true)
     #expect(server.requests.count == 1)
     await client.shutdown()
   }
@@ -124,7 +125,7 @@ import Testing
     let client = SalesforceClient(credentials: program.credentials(org: "o", user: "u"))
     async let error = failure(client)
     _ = await needs.next()
-    // The clock is asked at the same moment as the program.
+    // The sleep and the request to the program start at the same time.
     while clock.asked.isEmpty { await Task.yield() }
     clock.end()
     let refused = try await error
@@ -162,7 +163,7 @@ import Testing
     let cases: [(JSONValue, String)] = [
       ([1], "must be an object"), ([:], "'accessToken' must be a string"),
       (["accessToken": "canary"], "'instanceUrl' must be a string"),
-      (["accessToken": "canary", "instanceUrl": "http://acme.example.com"], "http without encryption"),
+      (["accessToken": "canary", "instanceUrl": "http://acme.example.com"], "unencrypted http"),
       (["accessToken": "canary\n", "instanceUrl": "https://acme.example.com"], "cannot be sent"),
       (["accesToken": "canary", "instanceUrl": "https://acme.example.com"], "did you mean 'accessToken'"),
       (["error": "denied"], "'message' must be"), (["error": "a", "message": "b", "accessToken": "canary"], "'accessToken'"),

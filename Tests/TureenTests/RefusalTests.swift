@@ -8,13 +8,13 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// Refusals of a login host are kept for all processes of a home, and nothing is deleted on one.
+/// Tests that refusals of a login host are stored for all processes of a home, and that a refusal deletes nothing.
 @Suite(.timeLimit(.minutes(10))) struct RefusalTests {
   private let place: SessionPlace
 
   init() throws { place = try SessionPlace() }
 
-  /// A login host that says `said` until it is told otherwise, and the data of its org.
+  /// A login host that answers with `said`, which tests can change, and the data of its org.
   private final class LoginHost: @unchecked Sendable {  // `server` is set once
     private let refusal: Mutex<ScriptedAnswer?>
     private(set) var server: ScriptedServer!
@@ -52,7 +52,7 @@ import Testing
     for run in 1...100 {
       let error = try await place.run(password(host))
       #expect(error?.code == .notAuthenticated && error?.reason == "wrongCredentials")
-      for cause in ["locked user", "multi-factor", "password flow that is switched off", "security token"] {
+      for cause in ["locked user", "multi-factor", "disabled password flow", "security token"] {
         #expect(error?.message.contains(cause) == true)
       }
       #expect(host.asked == 1)
@@ -185,7 +185,7 @@ import Testing
     _ = try await place.run(credentials)
     let text = try #require(textOfFile(place.path))
     #expect(!text.contains("canary") && text.contains("wrongCredentials"))
-    // The same password is told by the salted digest, another user's file has another one.
+    // The salted digest identifies the same password; in another user's file the salt and the digest differ.
     let other = try SessionPlace()
     _ = try await other.run(credentials)
     let keys = [try await place.store.load()?.refusal?.key, try await other.store.load()?.refusal?.key]
@@ -210,7 +210,7 @@ import Testing
     _ = try? await place.withClient(credentials("old")) { try await $0.signIn() }
     host.say(nil)
     _ = try await place.withClient(credentials("new")) { client in
-      // The data resources have not refused the stored access token: only a renewal shows what is sent.
+      // The org still accepts the stored access token, so only a renewal shows which credentials are sent.
       try await client.signIn()
     }
     #expect(host.server.requests.last { $0.path == "/services/oauth2/token" }?.text.hasSuffix("refresh_token=new") == true)

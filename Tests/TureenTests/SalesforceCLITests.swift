@@ -7,7 +7,7 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// Orgs that the sf CLI is signed in to, with a pretend CLI.
+/// Tests orgs of the sf CLI with a fake CLI.
 @Suite(.timeLimit(.minutes(60))) struct SalesforceCLITests {
   private let folder: TemporaryFolder
   private let server: ScriptedServer
@@ -89,7 +89,7 @@ import Testing
         && error.message.contains("sf org login web") && !"\(error)".contains("token-1")
     }
     await client.shutdown()
-    // One request, and the CLI asked twice: what it has been told is the same again.
+    // One request; the CLI was asked twice and returned the same token again.
     #expect(server.requests.count == 1)
     #expect(calls.filter { $0 == Self.display }.count == 2)
   }

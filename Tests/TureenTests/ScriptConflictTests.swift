@@ -3,9 +3,9 @@ import LuaBridge
 import Testing
 import Tureen
 
-/// Conflicts as scripts meet them: the merge mode MERGE, the event, the two calls, and resolvers written in Lua.
+/// Tests conflicts from scripts: the merge mode MERGE, the event, the two calls, and resolvers in Lua.
 @Suite struct ScriptConflictTests {
-  /// Contacts in soup and org, and ways to change one on either side.
+  /// Contacts in the soup and in the org, and functions that change one on either side.
   private static let prelude = """
     local FIELDS = { "Title", "Department" }
     local TARGET = { type = "soql", query = "SELECT Id, LastName, Title, Department FROM Contact" }

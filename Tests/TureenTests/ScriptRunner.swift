@@ -7,15 +7,15 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Runs Lua scripts in this process: on the real bridge, real stores and real syncs, against a sandbox org over HTTP.
+/// Runs Lua scripts in this process with the real bridge, stores and syncs, against a sandbox org over HTTP.
 ///
-/// A script reports with `note(name, value)`; the values are kept in order under their names.
+/// A script reports with `note(name, value)`; the values are recorded in order, by name.
 final class ScriptRunner: Sendable {
   let folder: TemporaryFolder
   let server: SandboxServer
   private let notes = Notes()
 
-  /// What scripts reported.
+  /// The values that scripts reported.
   private final class Notes: Sendable {
     let list = Mutex<[(name: String, value: JSONValue)]>([])
   }
@@ -31,7 +31,7 @@ final class ScriptRunner: Sendable {
     server = try await SandboxServer.start(configuration)
   }
 
-  /// A host on this runner's home and org.
+  /// Returns a host with this runner's home and org.
   func makeHost(changing change: (inout HostSettings) -> Void = { _ in }) -> Host {
     var settings = HostSettings()
     settings.home = home
@@ -44,18 +44,18 @@ final class ScriptRunner: Sendable {
         username: access.username, password: access.password)
     }
     settings.services["test"] = makeNote
-    settings.safeServices.insert("test")
+    settings.allowedServices.insert("test")
     change(&settings)
     return Host(settings: settings)
   }
 
-  /// The service behind `note`.
+  /// Implements the service for `note`.
   @Sendable func makeNote(_ name: String, _ arguments: JSONObject) throws -> JSONValue? {
     notes.list.withLock { $0.append((name, arguments["value"] ?? .null)) }
     return "OK"
   }
 
-  /// What every script begins with.
+  /// The beginning of every script.
   private static let prelude = """
     local tureen = require "tureen"
     local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
@@ -70,8 +70,8 @@ final class ScriptRunner: Sendable {
 
     """
 
-  /// Runs a script on a thread of its own, as a program would, to its end.
-  /// - Parameter body: Lua; may call `note`, and use `smartstore`, `mobilesync`, `SPECS`, `CONTACTS`, `OVERWRITE`.
+  /// Runs a script to its end on a separate thread, as a program would.
+  /// - Parameter body: Lua code. May call `note` and use `smartstore`, `mobilesync`, `SPECS`, `CONTACTS`, `OVERWRITE`.
   @discardableResult
   func run(_ body: String, on host: Host? = nil) async throws -> ScriptState.Outcome {
     let host = host ?? makeHost()
@@ -87,12 +87,12 @@ final class ScriptRunner: Sendable {
     }
   }
 
-  /// Runs a function's body as a task, to its end, and stops the server.
+  /// Runs a function body as a task to its end, and stops the server.
   ///
   /// - Parameters:
-  ///   - body: Lua; may wait.
-  ///   - before: Lua in front of the task: what the body finds as locals.
-  /// - Returns: What the body returned; nil when none ever did.
+  ///   - body: Lua code that may wait.
+  ///   - before: Lua code before the task that defines locals for the body.
+  /// - Returns: The result of the body; nil if it did not return.
   func value(of body: String, before: String, on host: Host? = nil) async throws -> JSONValue? {
     let outcome = try await run(
       """
@@ -108,6 +108,6 @@ final class ScriptRunner: Sendable {
     return noted("result").last
   }
 
-  /// Everything noted under a name, in order.
+  /// Returns the values that were reported under a name, in order.
   func noted(_ name: String) -> [JSONValue] { notes.list.withLock { $0.filter { $0.name == name }.map(\.value) } }
 }

@@ -3,7 +3,7 @@ import LuaBridge
 import Testing
 import Tureen
 
-/// Custom sync targets written in Lua, as scripts meet them.
+/// Tests custom sync targets in Lua.
 @Suite struct ScriptTargetTests {
   private static let source = """
     local function record(n) return { Id = ("a%03d"):format(n), LastName = "r" .. n } end
@@ -53,7 +53,7 @@ import Tureen
     #expect(runner.noted("removed") == [2])
   }
 
-  /// What a function does wrong, and what the sync says.
+  /// Invalid functions, and the resulting error of the sync.
   private static let failures = [
     ("error('boom')", "boom"), ("return 3", "startFetch must return an array of records, got number"),
     ("return {}, 3", "startFetch must return a table {totalSize, more} as its second value, got number"),
@@ -98,7 +98,7 @@ import Tureen
     #expect(runner.noted("end") == [1])
   }
 
-  /// A script that ends while the engine waits for it leaves nothing hanging.
+  /// If a script ends while the engine waits for it, nothing hangs.
   @Test func close_whileTheEngineWaits_ends() async throws {
     let runner = try await ScriptRunner(contacts: 0)
     let outcome = try await runner.run(
@@ -202,7 +202,7 @@ import Tureen
     #expect(runner.noted("end") == [[1, 2]])
   }
 
-  /// The date behind the result is that of the own upload; without it the next edit would be in conflict with it.
+  /// The date in the result is that of the script's own upload. Without it the next edit would conflict with the upload.
   @Test(arguments: [true, false])
   func syncUp_updateGivesItsDate_nextEditGoesUp(givesDate: Bool) async throws {
     let runner = try await run(

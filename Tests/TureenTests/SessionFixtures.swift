@@ -7,7 +7,7 @@ import TestSupport
 @testable import Salesforce
 @testable import Tureen
 
-/// A clock that tests set, and waits that are noted and take no time.
+/// A manual clock. Sleeps are recorded and return at once.
 final class SessionClock: Sendable {
   private let state = Mutex((now: 1_000_000.0, waits: [Double]()))
 
@@ -21,7 +21,7 @@ final class SessionClock: Sendable {
   }
 }
 
-/// What a client tells of its session, in words.
+/// Records a client's session changes as text.
 final class ToldSessions: Sendable {
   private let told = Mutex<[String]>([])
 
@@ -38,7 +38,7 @@ final class ToldSessions: Sendable {
   }
 }
 
-/// A user's folder, whose session clients share as processes do.
+/// A user's folder. Clients share its session as processes do.
 struct SessionPlace {
   let folder: TemporaryFolder
   let clock = SessionClock()
@@ -55,7 +55,7 @@ struct SessionPlace {
     FileSessionStore(folder: folder.path, patienceMs: patienceMs, logger: log.logger)
   }
 
-  /// Runs `body` with a client on this session, as another process would have it.
+  /// Runs `body` with a new client of this session, as in another process.
   func withClient<R>(
     _ credentials: Credentials?, store: (any SessionStore)? = nil, told: ToldSessions = ToldSessions(),
     _ body: (SalesforceClient) async throws -> R
@@ -73,7 +73,7 @@ struct SessionPlace {
     }
   }
 
-  /// Sends one request as a process of its own would; nil when it works.
+  /// Sends one request as a separate process would; returns its error, or nil.
   @discardableResult
   func run(_ credentials: Credentials?, store: (any SessionStore)? = nil) async throws -> RestError? {
     try await withClient(credentials, store: store) { client in

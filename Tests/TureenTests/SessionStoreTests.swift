@@ -9,7 +9,7 @@ import Testing
 @testable import Salesforce
 @testable import Tureen
 
-/// Where sessions are kept: the file that all processes of a home share, or a program.
+/// Tests the stores of sessions: the file that all processes of a home share, and a program.
 @Suite(.timeLimit(.minutes(10))) struct SessionStoreTests {
   private let place: SessionPlace
 
@@ -27,7 +27,7 @@ import Testing
   // MARK: The file
 
   @Test func file_savedAndLoaded_isTheSameAndPrivate() async throws {
-    var kept = KeptSession(session: session)
+    var kept = StoredSession(session: session)
     kept.session?.flow = "browser"
     kept.session?.communityURL = "https://site"
     kept.refusal = .init(reason: "ipRestricted", message: "m", until: 99.5, count: 2, key: "s:k")
@@ -55,17 +55,17 @@ import Testing
   }
 
   @Test func file_openToOthers_isNarrowedWithAWarning() async throws {
-    try await place.store.save(KeptSession(session: session))
+    try await place.store.save(StoredSession(session: session))
     chmod(place.path, 0o664)
     #expect(try await place.store.load()?.session == session)
     #expect(mode(place.path) == 0o600)
     #expect(place.log.text.contains("warning \(place.path) could be read or written by others (mode 664); it is 600 now"))
   }
 
-  /// Only root can give a file away.
+  /// Needs root, because only root can change the owner of a file.
   @Test(.enabled(if: geteuid() == 0)) func file_ofAnotherUser_isRefusedAndNothingIsAsked() async throws {
     let org = try RotatingOrg()
-    try await place.store.save(KeptSession(session: session))
+    try await place.store.save(StoredSession(session: session))
     #expect(chown(place.path, 65_534, 65_534) == 0)
     let error = try await place.run(org.credentials)
     #expect(error?.code == .notAuthenticated && error?.message.contains("belongs to another user (id 65534)") == true)
@@ -84,18 +84,18 @@ import Testing
   @Test func lock_heldByAnother_isSignInBusyAndThenFree() async throws {
     let org = try RotatingOrg(), held = place.store
     let error = try await held.withLock { [place] in
-      // Not a part of what holds the lock.
+      // A detached task does not inherit the lock.
       try await Task.detached { try await place.run(org.credentials, store: place.store(patienceMs: 0)) }.value
     }
     #expect(error?.code == .signInBusy && error?.isRetryable == true && org.asked == 0)
     #expect(try await place.run(org.credentials) == nil)
   }
 
-  /// A process that died while it wrote leaves a file behind, and with it a token.
+  /// A process that was killed while writing leaves a temporary file with a token.
   @Test func unfinishedFile_ofADeadProcess_isReplaced() async throws {
     try FileSystem.write(Array("rest of a token".utf8), to: place.path + ".new")
     chmod(place.path + ".new", 0o666)
-    try await place.store.save(KeptSession(session: session))
+    try await place.store.save(StoredSession(session: session))
     #expect(!FileSystem.exists(place.path + ".new") && mode(place.path) == 0o600)
   }
 
@@ -104,7 +104,7 @@ import Testing
       try await place.store.reserve()
       var info = stat()
       #expect(stat(place.path + ".new", &info) == 0 && info.st_size >= 32 * 1024)
-      try await place.store.save(KeptSession(session: session))
+      try await place.store.save(StoredSession(session: session))
     }
     var info = stat()
     #expect(stat(place.path, &info) == 0 && info.st_size < 1024)
@@ -116,7 +116,7 @@ import Testing
     let org = try RotatingOrg()
     #expect(try await place.run(org.credentials) == nil)
     org.expire()
-    // The one before was good then.
+    // The previous token was still valid then.
     org.awaitRefused(1 + 8)
     let told = (0..<8).map { _ in ToldSessions() }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -133,7 +133,7 @@ import Testing
     #expect(told.allSatisfy { $0.all == ["renewed access-2"] })
   }
 
-  /// Both the session in memory and the one that another process got have ended.
+  /// Both the session in memory and the one of another process have ended.
   @Test func storedSession_endedAsWell_isRenewedForReal() async throws {
     let org = try RotatingOrg()
     try await place.withClient(org.credentials) { client in
@@ -178,7 +178,7 @@ import Testing
 
   // MARK: A program
 
-  /// A program that keeps one session in a file of its own and notes what it was called with.
+  /// Returns a program that stores one session in its own file and records its arguments.
   private func command(_ more: String = "") throws -> [String] {
     let script = place.folder.path + "/keeper"
     let text = """
@@ -245,14 +245,14 @@ import Testing
     #expect(org.asked == 0)
   }
 
-  /// The token is the only good one where refresh tokens rotate.
+  /// With rotating refresh tokens the new token is the only valid one.
   @Test func command_failsToStore_sessionIsUsedAndKeptLater() async throws {
     let org = try RotatingOrg()
     let store = commandStore(try command("if [ $2 = store ] && [ -f refuse ]; then echo \"full: $input\" >&2; exit 1; fi"))
     try FileSystem.write([], to: place.folder.path + "/refuse")
     try await place.withClient(org.credentials, store: store) { client in
       _ = try await client.send(RestRequest(.GET, "/x"))
-      #expect(place.log.text.contains("could not be kept: ") && place.log.text.contains("status 1: full"))
+      #expect(place.log.text.contains("could not be stored: ") && place.log.text.contains("status 1: full"))
       #expect(!place.log.text.contains("refresh-1") && !place.log.text.contains("access-1"))
       unlink(place.folder.path + "/refuse")
       org.expire()
@@ -262,10 +262,10 @@ import Testing
     #expect(try await store.load()?.session?.refreshToken == "refresh-2")
   }
 
-  /// What is written to a program that ends without reading must not end this process.
+  /// Writing to a program that ends without reading must not end this process.
   @Test func command_readsNoInput_isNoHarm() async throws {
     let store = commandStore(["/bin/true"])
-    var kept = KeptSession(session: session)
+    var kept = StoredSession(session: session)
     kept.session?.scope = String(repeating: "x", count: 200_000)
     for _ in 0..<20 { try await store.save(kept) }
     #expect(try await store.load() == nil)

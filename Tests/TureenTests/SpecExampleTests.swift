@@ -8,7 +8,7 @@ import SmartStore
 import Testing
 import Tureen
 
-/// Runs what bridge-spec says by way of example: the call as JSON, whose answer has to look as described, and the Lua beside it.
+/// Runs the examples of bridge-spec: the JSON call, whose result must have the described shape, and the Lua code.
 @Suite struct SpecExampleTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("bridge-spec")
@@ -26,13 +26,13 @@ import Tureen
     try JSONValue(parsing: Array(Data(contentsOf: folder.appendingPathComponent(path))))
   }
 
-  /// The keys that types.json lists are those that are known.
+  /// types.json lists exactly the known keys.
   @Test(arguments: [("querySpec", QuerySpec.keys), ("soupIndexSpec", IndexSpec.keys), ("syncOptions", SyncOptions.keys)])
   func types_keys_areThoseThatAreKnown(type: String, keys: KnownKeys) throws {
     #expect(try Self.json("types.json")[type]?["fields"]?.objectValue?.keys.sorted() == keys.names.sorted())
   }
 
-  /// The world of the examples: a soup with entries, two syncs before the one that is the third, a key-value store.
+  /// The set-up for the examples: a soup with entries, two syncs so that the example's is the third, a key-value store.
   private static let world = """
     local await = tureen.await
     local function world()
@@ -74,7 +74,7 @@ import Tureen
       ], from: ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: true))
   }
 
-  /// What an example needs beside the world, by action.
+  /// Additional set-up for examples, by action.
   private static let before: [String: String] = [
     "pgMoveCursorToPageIndex": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
     "pgCloseCursor": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
@@ -88,7 +88,7 @@ import Tureen
     assert(await(mobilesync.syncDown, CONTACTS, "contacts", { mergeMode = "MERGE" }))
     """,
   ]
-  /// A sign-in that is open, for the examples that end one; the person is at the browser already when it is to be finished.
+  /// An open sign-in for the examples that end one. To finish it, the person is already at the browser.
   private static let signIns: [String: String] = [
     "finishLogin": """
     login = assert(await(accounts.startLogin, options { listen = true, redirectUri = URI }))
@@ -96,7 +96,7 @@ import Tureen
     """,
     "cancelLogin": "login = assert(await(accounts.startLogin, options()))",
   ]
-  /// Syncs whose examples make the sync that the others find.
+  /// The actions whose examples create the sync that the other examples use.
   private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown"]
 
   @Test(arguments: actions)
@@ -112,7 +112,7 @@ import Tureen
     let port = TestBrowser.freePort()
     let runner = try await ScriptRunner(contacts: 3) { $0.redirectURIs.append(ScriptPerson.redirect(port)) }
     let person = ScriptPerson(server: runner.server, port: port)
-    // Two servers: the second run begins where the first did.
+    // Two servers, so that the second run starts from the same state as the first.
     let parse = [try await Self.parseServer(), try await Self.parseServer()]
     let connections = try parse.map(connection)
     let outcome = try await runner.run(
@@ -165,7 +165,7 @@ import Tureen
     return try await ParseServer.start(setup)
   }
 
-  /// A default that is copied from the reference is the value itself.
+  /// A default in the reference is spelled as the value itself.
   @Test func reference_defaults_areSpelledAsTheyAre() throws {
     let reference = try String(contentsOf: Self.folder.appendingPathComponent("reference.md"), encoding: .utf8)
     var checked = 0
@@ -185,7 +185,7 @@ import Tureen
 
   private func kind(_ value: JSONValue) -> String { value.integerValue == nil ? value.kindName : "integer" }
 
-  /// A value is what `shape` describes: its type, the required members and their types, the elements.
+  /// Expects a value to match `shape`: its type, the required members and their types, the elements.
   private func expectLooks(_ value: JSONValue, as shape: JSONValue, _ what: String) throws {
     let type = try #require(shape["type"]?.stringValue)
     if value.isNull, shape["nullable"]?.boolValue == true { return }

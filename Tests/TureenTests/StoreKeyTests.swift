@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tureen
 
-/// Where the key of the stores comes from, and what is said when it does not.
+/// Tests the sources of the stores' key and their errors.
 @Suite struct StoreKeySourceTests {
   private func text(_ source: StoreKeySource) throws -> String {
     try source.secret().withBytes { String(decoding: $0, as: UTF8.self) }
@@ -33,7 +33,7 @@ import Testing
   @Test func variable_isTakenExactly() throws {
     let path = try #require(getenv("PATH").map { String(cString: $0) })
     #expect(try text(.variable("PATH")) == path)
-    // Not through setenv: other tests' threads read the environment meanwhile.
+    // Do not use setenv, because other tests' threads read the environment concurrently.
     let value = " a'\"$HOME\n", secret = try value.withCString { try SecretReader.variable($0) }
     #expect(secret.withBytes { String(decoding: $0, as: UTF8.self) } == value)
   }
@@ -48,12 +48,12 @@ import Testing
     arguments: [
       (.file("/nowhere/key"), "the key file /nowhere/key: cannot be read: No such file or directory"),
       (.file("/tmp"), "the key file /tmp: cannot be read: Is a directory"), (.file("/dev/null"), "it is empty"),
-      (.file("/dev/zero"), "more than 1024 bytes"),
+      (.file("/dev/zero"), "longer than 1024 bytes"),
       (.variable("TUREEN_TEST_NOT_SET"), "the variable TUREEN_TEST_NOT_SET with the stores' key: it is not set"),
       (.command(["/nowhere/pass"]), "the command /nowhere/pass for the stores' key: cannot be run: No such file or directory"),
       (.command(["sh", "-c", "echo hunter2; exit 3"]), "the command sh for the stores' key: it ended with status 3"),
       (.command(["sh", "-c", "echo hunter2; kill -9 $$"]), "signal 9 ended it"), (.command(["true"]), "it is empty"),
-      (.command(["yes", "hunter2"]), "more than 1024 bytes"), (.command(["printf", "\\n"]), "it is empty"),
+      (.command(["yes", "hunter2"]), "longer than 1024 bytes"), (.command(["printf", "\\n"]), "it is empty"),
     ] as [(StoreKeySource, String)]) func secret_thatCannotBeHad_saysWhyAndNothingOfIt(
       _ source: StoreKeySource, _ expected: String
     )
@@ -100,7 +100,9 @@ import Testing
       (["storeKeyVariable": "A=B"], "'storeKeyVariable' must be the name of an environment variable"),
       (["storeKeyCommand": []], "'storeKeyCommand' must be a program"),
       (["storeKeyCommand": ["a", 1]], "'storeKeyCommand' must be"),
-      (["storeKeyFile": "/k", "storeKeyVariable": "K"], "'storeKeyVariable' stands beside 'storeKeyFile': one key is enough"),
+      (
+        ["storeKeyFile": "/k", "storeKeyVariable": "K"], "'storeKeyVariable' cannot be combined with 'storeKeyFile': give one key"
+      ),
       (["storeKey": "hunter2"], "'storeKey' is not known here"),
     ] as [(JSONObject, String)]) func settings_thatAreWrong_sayWhy(_ options: JSONObject, _ expected: String)
   {
@@ -113,7 +115,7 @@ import Testing
   }
 }
 
-/// What scripts see of keys.
+/// Tests keys of stores from scripts.
 @Suite struct StoreKeyTests {
   private func run(_ runner: ScriptRunner, _ configure: String) async throws {
     try await runner.run(

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 import Tureen
 
-/// Runs the Lua suites of `Tests/Lua` that are about stores: through the real bridge, on real stores, without an org.
+/// Runs the store suites of `Tests/Lua` through the real bridge on real stores, without an org.
 @Suite struct StoreSuiteTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Lua").path
-  /// Every `smartstore_*_test.lua` there is: a suite that is written is run.
+  /// All `smartstore_*_test.lua` files, so that no suite is forgotten.
   static let suites = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     .filter { $0.hasPrefix("smartstore_") && $0.hasSuffix("_test.lua") }.sorted()
 

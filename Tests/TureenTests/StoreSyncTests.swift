@@ -3,9 +3,9 @@ import LuaBridge
 import Testing
 import Tureen
 
-/// Syncs in the stores a script may choose from.
+/// Tests syncs in all kinds of stores.
 @Suite struct StoreSyncTests {
-  /// Rows D16, U19 and J3 of the acceptance list.
+  /// Acceptance rows D16, U19 and J3.
   @Test func syncUp_eachStore_saysWhichOneInItsEvents() async throws {
     let runner = try await ScriptRunner(contacts: 3)
     let outcome = try await runner.run(

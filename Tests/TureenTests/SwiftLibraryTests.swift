@@ -5,7 +5,7 @@ import Tureen
 
 @testable import RestClient
 
-/// The library as a program in Swift uses it, with `import Tureen` alone, against a sandbox org.
+/// Tests the Swift library with only `import Tureen`, against a sandbox org.
 @Suite struct SwiftLibraryTests {
   private struct Account: Codable, Sendable, Equatable {
     var id: String?
@@ -222,7 +222,7 @@ import Tureen
   }
 }
 
-/// A client of a plain server, one try a request.
+/// A client of a plain server that does not retry.
 private struct Client: RestClient {
   let url: String
   private let transport = HTTPTransport()

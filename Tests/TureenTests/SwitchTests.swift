@@ -6,13 +6,13 @@ import Testing
 
 @testable import Tureen
 
-/// `switchToUser`, row by row of the table: what becomes of what the user before has begun.
+/// Tests `switchToUser` row by row of its table: what happens to the old user's work.
 @Suite(.timeLimit(.minutes(5))) struct SwitchTests {
   // MARK: Calls and requests
 
   @Test func switch_callsAcceptedBefore_areAnsweredFirstAsTheOldUser() async throws {
     let home = try await AccountHome { request, clock in
-      // Ann's answer comes when the switch waits already.
+      // Ann's response arrives while the switch is waiting.
       if AccountHome.user(of: request) == "ann" { clock.waitForSwitch() }
       return nil
     }
@@ -60,7 +60,7 @@ import Testing
 
   // MARK: Syncs
 
-  /// The second page of each list waits until the switch has begun.
+  /// Holds the second page of each list until the switch has begun.
   private static func heldPages(_ request: RecordedRequest, _ clock: SwitchClock) -> ScriptedAnswer? {
     if request.path.hasSuffix("page-2"), AccountHome.user(of: request) == "ann" { clock.waitForSwitch() }
     return nil
@@ -112,7 +112,7 @@ import Testing
     #expect(result == ["STOPPED", "bob"])
   }
 
-  /// Its answer waits behind the switch, which waits for the sync.
+  /// The script's answer is queued behind the switch, which waits for the sync.
   @Test func switch_uploadThatWaitsForTheScript_isAnsweredMeanwhile() async throws {
     let home = try await AccountHome()
     let result = try await home.value(

@@ -3,7 +3,7 @@ import LuaBridge
 import Testing
 import Tureen
 
-/// The actions that the plug-ins do not have, on real syncs.
+/// Tests the actions that the Mobile SDK's plug-ins do not have, on real syncs.
 @Suite struct SyncActionTests {
   private func run(_ body: String) async throws -> ScriptRunner {
     let runner = try await ScriptRunner()

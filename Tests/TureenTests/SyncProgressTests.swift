@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tureen
 
-/// Row 28: what is shown of a sync, and when, by a clock that the test holds.
+/// Tests the progress display of syncs with a manual clock (acceptance row R28).
 @Suite struct SyncProgressTests {
   private let store = StoreReference()
 
@@ -44,7 +44,7 @@ import Testing
       last = bar
     }
     #expect(changes.first == 500)
-    // The percent changes each 40 ms, the bar each 200.
+    // The percentage changes every 40 ms, the bar every 200 ms.
     #expect(changes == Array(stride(from: 500, through: 2900, by: 200)))
     #expect(last?.counts == "720 of 1000" && last?.percent == 72)
     let end = progress.note(state("DONE", percent: 100, pages: 10, fetched: 1000), id: 1, of: store, at: 3210)
@@ -72,7 +72,7 @@ import Testing
     #expect(progress.bar(at: 600)?.counts == "asking the server")
     #expect(progress.bar(at: 700)?.counts == "3 pages, 300 records so far")
     let paused = state("STOPPED", total: -1, pages: 4, fetched: 400, more: ["hasMore": true])
-    #expect(progress.note(paused, id: 1, of: store, at: 900) == "sync 'repos': 400 records on 4 pages, and the list goes on")
+    #expect(progress.note(paused, id: 1, of: store, at: 900) == "sync 'repos': 400 records on 4 pages, and the list continues")
   }
 
   @Test func progress_failure_isSaidAtOnceHoweverShortTheSyncWas() {

@@ -4,7 +4,7 @@ import LuaBridge
 import Testing
 import Tureen
 
-/// Rows D16, U19, J3 and K1 of the acceptance list: syncs of several stores, from scripts.
+/// Tests syncs of several stores from scripts (acceptance rows D16, U19, J3 and K1).
 @Suite struct SyncStoreTests {
   private func run(_ runner: ScriptRunner, _ body: String) async throws {
     let outcome = try await runner.run("local function main()\n\(body)\nend\ntureen.async(main)")
@@ -35,7 +35,7 @@ import Tureen
     #expect(runner.noted("event") == [[true, "defaultStore", 7], [false, "named", 7]])
   }
 
-  /// Row U19.
+  /// Acceptance row U19.
   @Test func syncUp_globalAndNamedStore_sendOnlyTheirOwn() async throws {
     let runner = try await ScriptRunner(contacts: 2)
     try await run(

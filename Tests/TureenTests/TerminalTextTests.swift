@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Tureen
 
-/// Text of others on its way to a terminal.
+/// Tests the escaping of untrusted text for terminals.
 @Suite struct TerminalTextTests {
   @Test(arguments: [
     ("plain text, with ä and 漢字\n\tand lines", "plain text, with ä and 漢字\n\tand lines"),

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A plain thread: a Lua state must not be entered from the cooperative pool, where waiting is not allowed.
+/// Runs code on a plain thread: a Lua state must not run on the cooperative pool, where blocking is not allowed.
 enum Thread {
   private final class Box {
     let body: @Sendable () -> Void

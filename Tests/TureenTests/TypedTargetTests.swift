@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Tureen
 
-/// Targets as values, and the form that scripts use.
+/// Tests typed targets and their JSON form.
 @Suite struct TypedTargetTests {
   private static let family = ParentChildren(
     .init("Account", in: "accounts"), .init("Contact", in: "contacts", plural: "Contacts", parentIdFieldName: "AccountId"),
@@ -56,7 +56,7 @@ import Tureen
     #expect(DownTarget(try #require(try JSONValue(parsing: text).objectValue)) == target)
   }
 
-  /// What no case says is kept as it is.
+  /// Members that the types do not know are preserved.
   @Test(arguments: [
     #"{"type":"soql","query":"SELECT Id FROM Account","extra":1}"#, #"{"type":"soql","query":7}"#,
     #"{"type":"custom","luaImpl":"f"}"#,

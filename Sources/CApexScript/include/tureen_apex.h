@@ -1,4 +1,4 @@
-/* The Lua text that runs a file of Apex REST code for `tureen sandbox --apex`. */
+/* The Lua source that runs a file of Apex REST code for `tureen sandbox --apex`. */
 #ifndef TUREEN_APEX_H
 #define TUREEN_APEX_H
 

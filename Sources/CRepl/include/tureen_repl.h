@@ -1,4 +1,4 @@
-/* What the prompt of `tureen repl` needs from C: a line editor over libedit, and the Lua text behind the prompt. */
+/* The C part of `tureen repl`: a line editor based on libedit, and the Lua sources of the prompt. */
 #ifndef TUREEN_REPL_H
 #define TUREEN_REPL_H
 
@@ -8,20 +8,20 @@
 extern "C" {
 #endif
 
-/* The Lua sources: how values are shown (it returns a module), and what the prompt does (it returns a function). */
+/* The Lua sources: `values` formats values and returns a module; `text` implements the prompt and returns a function. */
 extern const char *_Nonnull const tureen_repl_values;
 extern const size_t tureen_repl_values_length;
 extern const char *_Nonnull const tureen_repl_text;
 extern const size_t tureen_repl_text_length;
 
-/* What the editor asks its owner, on the thread that reads. */
+/* The editor's callbacks, which are called on the reading thread. */
 typedef struct tureen_editor_hooks {
   void *_Nullable context;
-  /* Watched while a line is being typed; `news` is called when it becomes readable, with the line out of the way: what is
-   * written to standard output then stands above the line. */
-  int news_fd;
-  void (*_Nonnull news)(void *_Nullable context);
-  /* The candidates for what stands before the cursor, as text from malloc: how many bytes they replace, then one a line. */
+  /* A descriptor to watch while a line is being typed. When it becomes readable, the editor hides the line and calls `events`,
+   * whose output therefore appears above the line. */
+  int events_fd;
+  void (*_Nonnull events)(void *_Nullable context);
+  /* Returns the completions at the cursor as text from malloc: the number of bytes that they replace, then one per line. */
   char *_Nullable (*_Nonnull complete)(void *_Nullable context, const char *_Nonnull line, size_t length);
 } tureen_editor_hooks;
 
@@ -29,17 +29,18 @@ typedef struct tureen_editor tureen_editor;
 
 enum { TUREEN_EDITOR_LINE = 1, TUREEN_EDITOR_END = 0, TUREEN_EDITOR_INTERRUPT = -1 };
 
-/* Takes over the terminal of standard input and output. NULL when there is no memory, or the terminal is of no use. */
+/* Opens an editor on the terminal of standard input and output. Returns NULL if there is no memory or the terminal is not
+ * usable. */
 tureen_editor *_Nullable tureen_editor_open(const tureen_editor_hooks *_Nonnull hooks);
 
-/* Reads a line: TUREEN_EDITOR_LINE with its text from malloc and no line break, TUREEN_EDITOR_END for Ctrl-D in an empty line
- * or a terminal that is gone, TUREEN_EDITOR_INTERRUPT for Ctrl-C. The prompt must stay until the next call. */
+/* Reads a line. Returns TUREEN_EDITOR_LINE with its text from malloc and without line break, TUREEN_EDITOR_END for Ctrl-D in an
+ * empty line or if the terminal is gone, TUREEN_EDITOR_INTERRUPT for Ctrl-C. `prompt` must stay valid until the next call. */
 int tureen_editor_read(tureen_editor *_Nonnull editor, const char *_Nonnull prompt, char *_Nullable *_Nonnull line);
 
-/* Puts a line where the arrow keys find it. */
+/* Adds a line to the history. */
 void tureen_editor_remember(tureen_editor *_Nonnull editor, const char *_Nonnull line);
 
-/* Gives the terminal back as it was. */
+/* Restores the terminal and frees the editor. */
 void tureen_editor_close(tureen_editor *_Nonnull editor);
 
 #ifdef __cplusplus

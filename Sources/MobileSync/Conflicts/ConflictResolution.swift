@@ -1,35 +1,38 @@
 import JSON
 import SmartStore
 
-/// How a conflict ends.
+/// How a conflict is resolved.
 public enum ConflictResolution: Sendable, Equatable {
-  /// The local changes win, and are sent with the next sync up; what only the server changed is taken. A record that the server
-  /// has deleted is created there again.
+  /// The local changes win and are sent with the next sync up; fields that only the server changed
+  /// are taken from the server. A record that the server has deleted is created again there.
   case local
-  /// The server's version wins: the entry becomes what the server has, or is removed with it. The local changes are gone.
+  /// The server's version wins: it replaces the entry, or the entry is removed if the server has
+  /// deleted the record. Local changes are lost.
   case server
-  /// These fields win over both; what they leave out is as ``SyncConflict/merged`` has it. An entry that either side deleted
-  /// stays.
+  /// These fields override both sides; all others are as in ``SyncConflict/merged``. The entry
+  /// stays, even if one side deleted it.
   case record(JSONObject)
-  /// It stays a conflict.
+  /// The conflict stays.
   case skip
 }
 
-/// Decides conflicts of syncs with ``MergeMode/merge``, one after the other, outside of transactions.
+/// Resolves conflicts of syncs with ``MergeMode/merge``, one at a time, outside of transactions.
 ///
-/// The run waits for it. What it throws ends the run FAILED; the conflict stays, and nothing is lost.
+/// The run waits for it. If it throws, the run ends as FAILED; the conflict stays, and nothing is
+/// lost.
 public typealias ConflictResolver = @Sendable (SyncConflict) async throws -> ConflictResolution
 
-/// Finds resolvers that are not registered with a manager: those of scripts.
+/// Provides resolvers that are not registered with a manager: those of scripts.
 public protocol ConflictResolverSource: Sendable {
   /// Resolves a conflict with the resolver that the sync's options call `name`.
   func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution
 }
 
 extension StoreTransaction {
-  /// Ends a conflict.
-  /// - Returns: The entry as it stands then; nil when it is removed.
-  /// - Throws: ``SyncError`` `.conflictUnresolved` when the server's version is asked for and not known.
+  /// Resolves a conflict.
+  /// - Returns: The resulting entry; nil if it was removed.
+  /// - Throws: ``SyncError`` `.conflictUnresolved` if the server's version is requested and not
+  ///   known.
   @discardableResult
   func settle(_ conflict: SyncConflict, _ resolution: ConflictResolution) throws -> StoredEntry? {
     guard let record = try self.conflict(of: conflict.entryId, in: conflict.soupName) else { return nil }
@@ -62,23 +65,23 @@ extension StoreTransaction {
     case .unknown:
       throw SyncError(
         .conflictUnresolved,
-        "the server's version of entry \(id) of soup \(soup) is not known: "
+        "the server's version of entry \(id) of soup \(soup) is not known; "
           + "sync it down first, or resolve with 'local' or a record"
       )
     }
   }
 }
 
-/// What entry and base become when a conflict ends. No store, network or clock.
+/// Computes the entry and its base after a conflict is resolved. No store, network or clock.
 struct ConflictSettling: Sendable {
   let conflict: SyncConflict
   let server: ServerVersion
   let fields: TargetFields
 
-  /// nil when the server has no record to compare with.
+  /// The new base; nil if the server has no record to compare with.
   var nextBase: JSONObject? { server.record.map { RecordMerge.base(conflict.base, after: $0) } }
 
-  /// The entry when the local changes win.
+  /// The entry if the local changes win.
   var merged: JSONObject {
     var entry = conflict.merged
     entry[LocalField.lastError] = nil
@@ -87,13 +90,13 @@ struct ConflictSettling: Sendable {
     case .deleted:
       entry[LocalField.created] = true
       entry[LocalField.deleted] = false
-    // Without a date, and without a base, it goes up whatever the server has.
+    // Without a date and a base, the upload overwrites the server's record.
     case .unknown: entry = Projection.removing(fields.modificationDate, from: entry)
     }
     return entry
   }
 
-  /// The entry when a record was given. It is clean when the server has all of it.
+  /// Returns the entry if a record was given. It is clean if the server has the same values.
   func taking(_ given: JSONObject) -> JSONObject {
     var entry = merged
     for (key, value) in given where !RecordMerge.isBookkeeping(key, fields) { entry[key] = value }
@@ -105,7 +108,7 @@ struct ConflictSettling: Sendable {
     return rest.isSettled ? RecordMerge.cleaned(entry) : entry
   }
 
-  /// The entry when the server wins.
+  /// Returns the entry if the server wins.
   func clean(_ record: JSONObject) -> JSONObject {
     var entry = RecordMerge.base(conflict.base ?? conflict.local, after: record)
     entry[LocalField.syncId] = conflict.local[LocalField.syncId]
@@ -114,7 +117,7 @@ struct ConflictSettling: Sendable {
 }
 
 extension RecordMerge {
-  /// The entry without local changes to send.
+  /// Returns the entry without its local flags and its last error.
   static func cleaned(_ entry: JSONObject) -> JSONObject {
     var clean = entry
     clean[LocalField.lastError] = nil

@@ -1,100 +1,117 @@
 import JSON
 import SmartStore
 
-/// An entry with local changes, and what the server has of it.
-struct Encounter: Sendable {
+/// An entry with local changes, and the server's version of its record.
+struct ConflictCandidate: Sendable {
   let soup: String
   let fields: TargetFields
   let entryId: Int64
   let server: ServerVersion
-  /// The server has a newer one; whether that means a change is for its fields to tell, where there is a base to compare with.
-  var isChangedForCertain = false
-  /// It cannot be brought together, whatever its fields say: what it belongs to was changed.
-  var isInTheWay = false
+  /// Whether the server has a newer version. If there is a base, its fields decide whether that is
+  /// a change.
+  var isNewerOnServer = false
+  /// Whether the entry must not be merged, even if its fields allow it, because the group that it
+  /// belongs to was changed.
+  var isUnmergeable = false
 }
 
-/// What became of an entry that was changed here.
+/// The outcome of reconciling an entry with local changes.
 enum Reconciliation: Sendable, Equatable {
-  /// The server has nothing new.
+  /// The server has no changes.
   case untouched
-  /// The server's changes are in it, and local ones are left to send.
+  /// The server's changes were merged in, and local changes remain to be sent.
   case merged
-  /// The server has every local change: it is clean.
+  /// The server has every local change, so the entry is clean.
   case settled
-  /// Both sides changed it. It stays as it is; `isNews` unless the same was known before.
-  case conflict(isNews: Bool)
+  /// Both sides changed the entry. It stays as it is; `isNew` is false if the same conflict was
+  /// already known.
+  case conflict(isNew: Bool)
 
   var isConflict: Bool { if case .conflict = self { true } else { false } }
 }
 
-/// One sync's way of bringing both sides together, inside a transaction.
+/// Reconciles entries with the server's versions for one sync, inside a transaction.
 struct Reconciler: Sendable {
   let syncId: Int64
   let mergeMode: MergeMode
-  /// The sync brings records: entries are its own from then on.
+  /// Whether the sync is a sync down, which then owns the entries.
   let isDown: Bool
   /// Ms since 1970 UTC.
   let now: Int64
 
-  /// - Returns: nil when the entry is gone or has no local changes any more.
-  func reconcile(_ met: Encounter, in transaction: StoreTransaction) throws -> Reconciliation? {
-    guard let local = try transaction.entry(met.entryId, in: met.soup)?.object(), local.hasFlag(LocalField.local)
-    else { return nil }
+  /// Reconciles entries, in order.
+  /// - Returns: An outcome for each; nil if the entry no longer exists or has no local changes any
+  ///   more.
+  func reconcile(_ candidates: [ConflictCandidate], in transaction: StoreTransaction) throws -> [Reconciliation?] {
+    var stored = try StoredCandidates(candidates, in: transaction)
+    return try candidates.map { try reconcile($0, stored.take($0, in: transaction), in: transaction) }
+  }
+
+  private func reconcile(
+    _ candidate: ConflictCandidate, _ stored: StoredCandidates.Stored, in transaction: StoreTransaction
+  ) throws -> Reconciliation? {
+    guard let local = try stored.entry?.object(), local.hasFlag(LocalField.local) else { return nil }
     let isDeletedHere = local.hasFlag(LocalField.deleted)
-    if met.isInTheWay { return try note(met, in: transaction) }
-    guard let server = met.server.record else {
-      // Deleted on both sides: nothing is left to disagree about.
-      if met.server == .deleted, isDeletedHere { return .untouched }
-      return try note(met, in: transaction)
+    if candidate.isUnmergeable { return try note(candidate, stored.conflict, in: transaction) }
+    guard let server = candidate.server.record else {
+      // Both sides deleted it, so there is no conflict.
+      if candidate.server == .deleted, isDeletedHere { return .untouched }
+      return try note(candidate, stored.conflict, in: transaction)
     }
-    let stored = try transaction.base(of: met.entryId, in: met.soup).flatMap { try JSONValue(parsing: $0).objectValue }
-    let base = RecordMerge.base(stored, fitting: local, met.fields)
-    let merge = RecordMerge(base: base, local: local, server: server, fields: met.fields)
+    let base = RecordMerge.base(stored.base, fitting: local, candidate.fields)
+    let merge = RecordMerge(base: base, local: local, server: server, fields: candidate.fields)
     guard mergeMode == .merge else {
       let changes = isDeletedHere || base == nil ? merge.remoteChanges : merge.foreignChanges
-      // A newer date alone says nothing where the fields can tell: it may be that of an upload from here.
-      let isChanged = !changes.isEmpty || met.isChangedForCertain && base == nil
-      return isChanged ? try note(met, in: transaction) : .untouched
+      // A newer date alone proves nothing if there is a base: it may come from our own upload.
+      let isChanged = !changes.isEmpty || candidate.isNewerOnServer && base == nil
+      return isChanged ? try note(candidate, stored.conflict, in: transaction) : .untouched
     }
-    if isDeletedHere ? !merge.remoteChanges.isEmpty : !merge.conflicts.isEmpty { return try note(met, in: transaction) }
-    if merge.isSettled, !isDeletedHere { return try settle(met, merge, in: transaction) }
-    return try combine(met, merge, base, local, server, in: transaction)
+    if isDeletedHere ? !merge.remoteChanges.isEmpty : !merge.conflicts.isEmpty {
+      return try note(candidate, stored.conflict, in: transaction)
+    }
+    if merge.isSettled, !isDeletedHere { return try settle(candidate, merge, in: transaction) }
+    return try combine(candidate, merge, base, local, server, in: transaction)
   }
 
-  private func note(_ met: Encounter, in transaction: StoreTransaction) throws -> Reconciliation {
+  /// - Parameter known: The conflict of the entry that is already stored.
+  private func note(
+    _ candidate: ConflictCandidate, _ known: ConflictRecord?, in transaction: StoreTransaction
+  ) throws -> Reconciliation {
     var record = ConflictRecord(
-      entryId: met.entryId, syncId: syncId, server: met.server.stored, idField: met.fields.id,
-      dateField: met.fields.modificationDate, detectedAt: now)
-    let known = try transaction.conflict(of: met.entryId, in: met.soup)
-    let isNews = known?.server != record.server
-    if let known, !isNews { record.detectedAt = known.detectedAt }
-    try transaction.noteConflict(record, in: met.soup)
-    return .conflict(isNews: isNews)
+      entryId: candidate.entryId, syncId: syncId, server: candidate.server.stored, idField: candidate.fields.id,
+      dateField: candidate.fields.modificationDate, detectedAt: now)
+    let isNew = known?.server != record.server
+    if let known, !isNew { record.detectedAt = known.detectedAt }
+    try transaction.noteConflict(record, in: candidate.soup)
+    return .conflict(isNew: isNew)
   }
 
-  private func settle(_ met: Encounter, _ merge: RecordMerge, in transaction: StoreTransaction) throws -> Reconciliation {
-    try write(RecordMerge.cleaned(merge.merged), of: met, in: transaction)
+  private func settle(_ candidate: ConflictCandidate, _ merge: RecordMerge, in transaction: StoreTransaction) throws
+    -> Reconciliation
+  {
+    try write(RecordMerge.cleaned(merge.merged), of: candidate, in: transaction)
     return .settled
   }
 
-  /// Takes the server's changes in; the entry stays dirty, and what the server has is its new base.
+  /// Merges the server's changes into the entry; the entry stays dirty, and the server's version
+  /// becomes its base.
   private func combine(
-    _ met: Encounter, _ merge: RecordMerge, _ base: JSONObject?, _ local: JSONObject, _ server: JSONObject,
+    _ candidate: ConflictCandidate, _ merge: RecordMerge, _ base: JSONObject?, _ local: JSONObject, _ server: JSONObject,
     in transaction: StoreTransaction
   ) throws -> Reconciliation {
-    try transaction.forgetConflict(of: met.entryId, in: met.soup)
-    // On the way up a newer date alone is not written: the next look finds it again.
+    try transaction.forgetConflict(of: candidate.entryId, in: candidate.soup)
+    // A sync up does not write a mere newer date: the next check finds it again.
     guard merge.merged != local, isDown || !merge.remoteChanges.isEmpty else { return .untouched }
-    try write(merge.merged, of: met, in: transaction)
+    try write(merge.merged, of: candidate, in: transaction)
     try transaction.setBase(
-      of: met.entryId, in: met.soup, to: RecordMerge.base(base, after: server).serialized())
+      of: candidate.entryId, in: candidate.soup, to: RecordMerge.base(base, after: server).serialized())
     return merge.remoteChanges.isEmpty ? .untouched : .merged
   }
 
-  private func write(_ entry: JSONObject, of met: Encounter, in transaction: StoreTransaction) throws {
+  private func write(_ entry: JSONObject, of candidate: ConflictCandidate, in transaction: StoreTransaction) throws {
     var entry = entry
     if isDown { entry[LocalField.syncId] = .integer(syncId) }
-    _ = try transaction.replace(met.entryId, with: entry, in: met.soup)
-    if isDown { try transaction.join(met.entryId, in: met.soup, owner: syncId) }
+    _ = try transaction.replace(candidate.entryId, with: entry, in: candidate.soup)
+    if isDown { try transaction.join(candidate.entryId, in: candidate.soup, owner: syncId) }
   }
 }

@@ -1,37 +1,40 @@
 import JSON
 
-/// What the server has of a record that was changed here.
+/// The server's version of a record that was changed locally.
 package enum ServerVersion: Sendable, Equatable {
   case record(JSONObject)
   case deleted
-  /// It was changed, and what it says could not be read.
+  /// The record was changed, but its fields could not be read.
   case unknown
 }
 
 extension JSONValue {
-  /// Neither an object nor a list: these are other records.
+  /// Whether the value is neither an object nor a list; those stand for other records.
   var isPlain: Bool { objectValue == nil && arrayValue == nil }
 }
 
-/// A three-way comparison of one record, field by field. No store, network or clock: every rule has a one-line test.
+/// A three-way merge of one record, field by field. No store, network or clock: every rule has a
+/// one-line test.
 ///
-/// - A member that a side lacks is no statement of that side: neither a change nor a deletion. Null is one.
-/// - Without a base, whatever differs was changed on both sides.
-/// - Objects and lists are one value each, taken from one side whole: a relationship's fields belong to another record.
-/// - What the engine keeps (`__local__` and so on), the id, the modification date and `attributes` are no fields. The flags
-///   stay the entry's own, the others follow the server.
+/// - A member that one side lacks says nothing: it is neither a change nor a deletion. Null is a
+///   value.
+/// - Without a base, every difference counts as changed on both sides.
+/// - Objects and lists are atomic and are taken whole from one side: the fields of a relationship
+///   belong to another record.
+/// - Members of the engine (`__local__` and so on), the id, the modification date and `attributes`
+///   are not fields. The local flags stay as they are; the others follow the server.
 struct RecordMerge: Sendable, Equatable {
-  /// Fields that say something else here than in the base.
+  /// Fields whose local value differs from the base.
   private(set) var localChanges: [String] = []
-  /// Fields that say something else on the server than in the base.
+  /// Fields whose server value differs from the base.
   private(set) var remoteChanges: [String] = []
-  /// Remote changes to something else than what the entry says.
+  /// Remote changes to a value that differs from the local one.
   private(set) var foreignChanges: [String] = []
-  /// Changed on both sides, to different values.
+  /// Fields changed on both sides, to different values.
   private(set) var conflicts: [String] = []
-  /// The entry with the server's changes in it; fields in conflict have the local value.
+  /// The entry with the server's changes; conflicting fields keep the local value.
   private(set) var merged: JSONObject
-  /// Nothing is left to send: the server has every local change.
+  /// Whether the server has every local change, so that nothing is left to send.
   private(set) var isSettled = true
 
   init(base: JSONObject?, local: JSONObject, server: JSONObject, fields: TargetFields) {
@@ -53,7 +56,7 @@ struct RecordMerge: Sendable, Equatable {
       return
     }
     guard let mine else {
-      // What neither the base nor the entry ever had: nothing says that it is new.
+      // Neither the base nor the entry ever had the field, so it is not known to be new.
       if base.map({ $0[key] != nil }) ?? true, !RecordMerge.isKept(before ?? .null, as: theirs) {
         remoteChanges.append(key)
         foreignChanges.append(key)
@@ -77,10 +80,10 @@ struct RecordMerge: Sendable, Equatable {
 
   // MARK: Fields
 
-  /// Members beside the id and the date that the server makes itself.
+  /// Members besides the id and the date that the server sets itself.
   static func serverOwn(_ fields: TargetFields) -> [String] { [LocalField.attributes] + fields.others }
 
-  /// True for members that are no field of a record.
+  /// Returns whether a member is not a field of the record.
   static func isBookkeeping(_ key: String, _ fields: TargetFields) -> Bool {
     key == fields.id || key == fields.modificationDate || key == LocalField.attributes || fields.others.contains(key)
       || LocalField.isLocalOnly(key)
@@ -88,8 +91,9 @@ struct RecordMerge: Sendable, Equatable {
 
   // MARK: Values
 
-  /// True when two values say the same: numbers in any spelling, instants in any notation, an empty text and null (which a
-  /// server does not tell apart), members in any order. `attributes` of a nested record only tell where it lives.
+  /// Returns whether two values are equivalent: numbers in any spelling, instants in any notation,
+  /// an empty text and null (which servers do not distinguish), and members in any order.
+  /// `attributes` of a nested record are ignored, because they only say where it lives.
   static func same(_ a: JSONValue, _ b: JSONValue) -> Bool {
     switch (a, b) {
     case (.integer(let a), .integer(let b)): return a == b
@@ -105,7 +109,8 @@ struct RecordMerge: Sendable, Equatable {
     }
   }
 
-  /// True when `stored` is what a server makes of a value that it was sent: it keeps texts without blanks around them.
+  /// Returns whether `stored` is the server's form of a sent value: servers trim white space around
+  /// texts.
   static func isKept(_ sent: JSONValue, as stored: JSONValue) -> Bool {
     if same(sent, stored) { return true }
     guard let sent = text(sent), let stored = text(stored) else { return false }
@@ -126,16 +131,18 @@ struct RecordMerge: Sendable, Equatable {
 
   // MARK: The base
 
-  /// The base, where the entry was made from it: both have the same modification date. A copy that a script read before the entry
-  /// was brought anew, and saved after, has an older one: what it was made from is not known then.
+  /// Returns the base if the entry is derived from it: both have the same modification date. If a
+  /// script saves a copy that it read before a sync down replaced the entry, the copy has an older
+  /// date, and its base is unknown.
   ///
-  /// An entry without a date goes by any base.
+  /// An entry without a date fits any base.
   static func base(_ base: JSONObject?, fitting entry: JSONObject, _ fields: TargetFields) -> JSONObject? {
     guard let base, let date = fields.date(of: entry), !date.isNull else { return base }
     return same(date, fields.date(of: base) ?? .null) ? base : nil
   }
 
-  /// What the entry would be without local changes, once the server has `server`: the base of its next comparison.
+  /// Returns the base for the next comparison, once the server has `server`: the entry without
+  /// local changes.
   static func base(_ base: JSONObject?, after server: JSONObject) -> JSONObject {
     var next = base ?? [:]
     for (key, value) in server where !LocalField.isLocalOnly(key) { next[key] = value }

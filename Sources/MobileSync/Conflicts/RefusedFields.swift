@@ -1,8 +1,9 @@
 import RestClient
 import Synchronization
 
-/// Fields that the server does not know, by type: names that a script keeps in entries for itself. One run remembers them, so
-/// that only its first look at a type asks for them. Any thread.
+/// Fields that the server does not know, by type: fields that scripts keep in entries for
+/// themselves. One run remembers them, so that only its first request for a type includes them. Any
+/// thread.
 final class RefusedFields: Sendable {
   private let names = Mutex<[String: Set<String>]>([:])
 
@@ -11,9 +12,10 @@ final class RefusedFields: Sendable {
     return fields.filter { !refused.contains($0) }
   }
 
+  /// Records the fields that a request was refused for.
   /// - Parameters:
-  ///   - error: What a request for them was answered with. Where it names some of them, the others may be known.
-  ///   - fields: Of those asked for, the ones that can be done without, each with its type.
+  ///   - error: The refusal. If it names some of the fields, the others may be known.
+  ///   - fields: The optional fields of the request, each with its type.
   func note(_ error: RestError, _ fields: [(name: String, type: String)]) {
     let text = error.errors.compactMap { $0["message"]?.stringValue }.joined(separator: " ")
     let named = fields.filter { text.contains("'\($0.name)'") }

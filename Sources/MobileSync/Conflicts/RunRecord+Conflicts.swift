@@ -1,69 +1,78 @@
 import JSON
 import SmartStore
 
-/// A conflict that a step of a run came across.
-struct MetConflict: Sendable, Equatable {
+/// A conflict that a step of a run detected.
+struct DetectedConflict: Sendable, Equatable {
   let soup: String
   let entryId: Int64
-  /// It has not been reported yet.
-  let isNews: Bool
-  /// The run has counted it among what it skipped.
+  /// Whether it has not been reported yet.
+  let isNew: Bool
+  /// Whether the run counted the record as skipped.
   var isSkipped = false
 }
 
 extension RunRecord {
-  /// Brings entries and the server's versions together, in one transaction, and gives what cannot be to the sync's resolver.
-  /// - Returns: What became of each entry that is still there and dirty, by entry id; one that a resolver removed is settled.
-  func reconcile(_ met: [Encounter]) async throws -> [Int64: Reconciliation] {
-    guard !met.isEmpty else { return [:] }
+  /// Reconciles entries with the server's versions in one transaction, and passes conflicts to the
+  /// sync's resolver.
+  /// - Returns: The outcome for each entry that still exists and was dirty, by entry id. An entry
+  ///   that a resolver removed counts as settled.
+  func reconcile(_ candidates: [ConflictCandidate]) async throws -> [Int64: Reconciliation] {
+    guard !candidates.isEmpty else { return [:] }
     let reconciler = Reconciler(
       syncId: state.id, mergeMode: state.options.mergeMode, isDown: false, now: environment.configuration.now())
     let outcomes = try await save(.synced) { transaction, state in
-      try met.compactMap { one -> (met: Encounter, outcome: Reconciliation)? in
-        guard let outcome = try reconciler.reconcile(one, in: transaction) else { return nil }
+      let outcomes = try reconciler.reconcile(candidates, in: transaction)
+      return zip(candidates, outcomes).compactMap {
+        candidate, outcome -> (candidate: ConflictCandidate, outcome: Reconciliation)? in
+        guard let outcome else { return nil }
         if outcome == .merged || outcome == .settled { state.counts.merged += 1 }
-        return (one, outcome)
+        return (candidate, outcome)
       }
     }
-    let conflicts = outcomes.compactMap { one -> MetConflict? in
-      guard case .conflict(let isNews) = one.outcome else { return nil }
-      return MetConflict(soup: one.met.soup, entryId: one.met.entryId, isNews: isNews)
+    let conflicts = outcomes.compactMap { one -> DetectedConflict? in
+      guard case .conflict(let isNew) = one.outcome else { return nil }
+      return DetectedConflict(soup: one.candidate.soup, entryId: one.candidate.entryId, isNew: isNew)
     }
     let resolved = try await handle(conflicts)
     return Dictionary(
-      outcomes.map { ($0.met.entryId, resolved[$0.met.entryId] ?? $0.outcome) }, uniquingKeysWith: { first, _ in first })
+      outcomes.map { ($0.candidate.entryId, resolved[$0.candidate.entryId] ?? $0.outcome) },
+      uniquingKeysWith: { first, _ in first })
   }
 
-  /// Offers conflicts to the sync's resolver, when it has one, and tells of those that stay.
-  /// - Returns: What became of those that were resolved, by entry id.
-  /// - Throws: ``SyncError`` `.resolver`. All conflicts that are left stay, and were told of.
+  /// Passes conflicts to the sync's resolver, if it has one, and reports those that remain.
+  /// - Returns: The outcomes of the resolved conflicts, by entry id.
+  /// - Throws: ``SyncError`` `.resolver`. The remaining conflicts stay and have been reported by
+  ///   then.
   @discardableResult
-  func handle(_ conflicts: [MetConflict]) async throws -> [Int64: Reconciliation] {
+  func handle(_ conflicts: [DetectedConflict]) async throws -> [Int64: Reconciliation] {
     var resolved: [Int64: Reconciliation] = [:], staying: [SyncConflict] = []
     var failure: (any Error)?
-    for met in conflicts {
-      guard let conflict = try await environment.store.read({ try $0.syncConflict(met.entryId, in: met.soup) }) else { continue }
+    for detected in conflicts {
+      guard let conflict = try await environment.store.read({ try $0.syncConflict(detected.entryId, in: detected.soup) }) else {
+        continue
+      }
       if failure == nil, let name = state.options.resolver {
         do {
           try environment.control.check()
-          if let outcome = try await resolve(conflict, met, with: name) {
-            resolved[met.entryId] = outcome
+          if let outcome = try await resolve(conflict, detected, with: name) {
+            resolved[detected.entryId] = outcome
             continue
           }
         } catch {
           failure = error
         }
       }
-      if met.isNews { staying.append(conflict) }
+      if detected.isNew { staying.append(conflict) }
     }
     if !staying.isEmpty { environment.onConflicts(staying) }
     if let failure { throw failure }
     return resolved
   }
 
-  /// - Returns: nil when the conflict stays: the resolver left it, or the entry was edited while it thought.
+  /// - Returns: nil if the conflict stays, because the resolver skipped it or the entry was edited
+  ///   meanwhile.
   private func resolve(
-    _ conflict: SyncConflict, _ met: MetConflict, with name: String
+    _ conflict: SyncConflict, _ detected: DetectedConflict, with name: String
   ) async throws -> Reconciliation? {
     let resolution = try await environment.resolve(conflict, name)
     guard resolution != .skip else { return nil }
@@ -71,17 +80,18 @@ extension RunRecord {
       guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version else { return nil }
       let entry = try transaction.settle(conflict, resolution)?.object()
       state.counts.merged += 1
-      state.counts.conflicting -= met.isSkipped ? 1 : 0
-      state.counts.skipped -= met.isSkipped ? 1 : 0
-      state.counts.stored += met.isSkipped ? 1 : 0
+      state.counts.conflicting -= detected.isSkipped ? 1 : 0
+      state.counts.skipped -= detected.isSkipped ? 1 : 0
+      state.counts.stored += detected.isSkipped ? 1 : 0
       return entry?.hasFlag(LocalField.local) == true ? .merged : .settled
     }
   }
 }
 
 extension RunEnvironment {
-  /// Asks a resolver and waits for it, at most as long as the configuration says.
-  /// - Throws: ``SyncError`` `.resolver`, naming it; what it threw when that is a ``SyncError``.
+  /// Calls a resolver and waits for it, at most as long as the configuration allows.
+  /// - Throws: ``SyncError`` `.resolver`, which names the resolver; a ``SyncError`` that the
+  ///   resolver throws is passed on.
   func resolve(_ conflict: SyncConflict, _ name: String) async throws -> ConflictResolution {
     guard let resolver = resolver(name) else {
       throw SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name")

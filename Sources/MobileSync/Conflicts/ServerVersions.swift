@@ -2,21 +2,23 @@ import JSON
 import RestClient
 import SmartStore
 
-/// Asks what the server has of records that it changed: the fields that the entries were based on, and those that are sent.
+/// Reads the server's versions of records that it changed: the fields of the entries' bases and the
+/// fields that are sent.
 struct ServerVersions {
   let batch: DirtyBatch
   let soup: String
   let store: Store
   let service: any SyncService
-  /// The type of a record, by its position in the batch.
+  /// Returns the type of a record by its position in the batch.
   let type: (Int) -> String
   let refused: RefusedFields
-  /// Reads fields of records of one type: one version for each position, in order.
+  /// Reads fields of records of one type; returns one version for each position, in order.
   package let fetch: (_ type: String, _ indices: [Int], _ fields: [String]) async throws -> [ServerVersion]
 
+  /// Reads the versions of some records.
   /// - Parameter indices: Positions in the batch.
-  /// - Returns: By position; what is missing is not known.
-  /// - Throws: `RestError` when the server does not answer. A refusal counts as not knowing.
+  /// - Returns: The versions by position; unknown ones are missing.
+  /// - Throws: `RestError` if the server does not answer. A refusal makes the version unknown.
   package func find(_ indices: [Int]) async throws -> [Int: ServerVersion] {
     let asked = indices.filter { batch.serverId($0) != nil }
     var found: [Int: ServerVersion] = [:]
@@ -47,20 +49,21 @@ struct ServerVersions {
     }
   }
 
-  /// An answer may name one field where several are not known.
+  /// An answer may name only one of several unknown fields.
   private static let tries = 3
 
   private static func isRefusal(_ error: RestError) -> Bool {
     error.code == .httpStatus && [400, 403, 404].contains(error.status ?? 0)
   }
 
-  /// Fields that the bases have a plain value of. What lies inside another object belongs to another record.
+  /// Returns the fields that have a plain value in the bases. Nested objects belong to other
+  /// records.
   private func baseFields(_ indices: [Int]) async throws -> [String] {
     let ids = indices.map { batch.entryIds[$0] }, soup = soup, fields = batch.plan.fields
     return try await store.read { snapshot in
       var names: [String] = [], seen: Set<String> = []
-      for id in ids {
-        guard let base = try snapshot.base(of: id, in: soup).flatMap({ try JSONValue(parsing: $0).objectValue }) else { continue }
+      let bases = try snapshot.baseObjects(of: ids, in: soup)
+      for base in ids.compactMap({ bases[$0] }) {
         for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {
           if seen.insert(key).inserted { names.append(key) }
         }

@@ -1,34 +1,35 @@
 import JSON
 import SmartStore
 
-/// An entry with local changes that the server changed too. It stays as it is here, dirty, until it is resolved: by
-/// ``SyncManager/resolveConflict(inSoup:entryId:with:)``, by a resolver, by an upload that goes through, or because the entry
-/// is removed. A copy: what it says is what the store held when it was asked for.
+/// An entry with local changes that the server changed as well. It stays unchanged and dirty until
+/// the conflict is resolved: by ``SyncManager/resolveConflict(inSoup:entryId:with:)``, by a
+/// resolver, by an upload that succeeds, or by removing the entry. This value is a snapshot of the
+/// store at the time of the call.
 public struct SyncConflict: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
     /// Changed on both sides.
     case changed
-    /// Deleted here, changed on the server.
+    /// Deleted locally, changed on the server.
     case deletedHere
-    /// Changed here, deleted on the server.
+    /// Changed locally, deleted on the server.
     case deletedThere
-    /// Changed on both sides; what the server has could not be read.
+    /// Changed on both sides, but the server's version could not be read.
     case unknown
   }
 
   public let soupName: String
   /// The entry's `_soupEntryId`.
   public let entryId: Int64
-  /// The sync that met the conflict last.
+  /// The sync that detected the conflict last.
   public let syncId: Int64
   public let kind: Kind
-  /// The entry as it was when it last equalled the server; nil when it never did.
+  /// The entry when it last equalled the server's record; nil if it never did.
   public let base: JSONObject?
-  /// The entry as it stands.
+  /// The entry with its local changes.
   public let local: JSONObject
-  /// The server's record, with the fields that the sync read of it; nil when it is deleted or not known.
+  /// The server's record, with the fields that the sync read; nil if it is deleted or not known.
   public let server: JSONObject?
-  /// The entry with everything that only one side changed taken from that side; fields changed on both keep the local value.
+  /// The entry with the changes of both sides; fields changed on both keep the local value.
   public let merged: JSONObject
   /// Fields changed on both sides, to different values.
   public let fields: [String]
@@ -37,7 +38,7 @@ public struct SyncConflict: Sendable, Equatable {
   /// Ms since 1970 UTC.
   public let detectedAt: Int64
 
-  /// The row's version that ``local`` is of.
+  /// The version of the row that ``local`` was read from.
   let version: Int64
 
   init(_ record: ConflictRecord, in soup: String, base: JSONObject?, entry: StoredEntry) throws {
@@ -65,7 +66,7 @@ public struct SyncConflict: Sendable, Equatable {
       }
   }
 
-  /// As scripts see it.
+  /// The form that scripts get.
   public var json: JSONObject {
     func names(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
     return [
@@ -99,7 +100,7 @@ extension ServerVersion {
 }
 
 extension StoreSnapshot {
-  /// A conflict with everything that belongs to it; nil when there is none.
+  /// Returns a conflict with its versions; nil if the entry has none.
   func syncConflict(_ id: Int64, in soup: String) throws -> SyncConflict? {
     try conflict(of: id, in: soup).flatMap { try syncConflict($0, in: soup) }
   }

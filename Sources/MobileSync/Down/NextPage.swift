@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A page that is being fetched while the one before is written.
+/// A page that is fetched while the previous one is written.
 final class NextPage: Sendable {
-  /// Ends with the page; nil when there was none after all.
+  /// Returns the page; nil if there is none after all.
   let task: Task<SyncDownPage?, any Error>
   private let end: End
 
-  /// Outlives the object: what is fetched may be given up.
+  /// Outlives the object, because the fetch may be cancelled.
   private final class End: Sendable { let hasCome = Mutex(false) }
 
   init(_ fetch: @escaping @Sendable () async throws -> SyncDownPage?) {
@@ -18,10 +18,10 @@ final class NextPage: Sendable {
     }
   }
 
-  /// Whether there is nothing to wait for. Any thread.
+  /// Whether the fetch has ended. Any thread.
   var hasEnded: Bool { end.hasCome.withLock { $0 } }
 
-  /// Gives the fetch up, and waits until it has.
+  /// Cancels the fetch and waits until it has ended.
   func cancel() async {
     task.cancel()
     _ = await task.result

@@ -1,51 +1,55 @@
 import JSON
 
-/// What a page says beside its records. All of it counts for a target that keeps its own account of the list; for others what is
-/// deleted, unwanted, flagged and remembered does, and the warnings.
+/// What a page says besides its records. All of it applies to targets that track their own
+/// progress. For other targets, only the deleted, unwanted and flagged records, the memory and the
+/// warnings apply.
 package struct PageNotes: Sendable {
   /// Ids of records that the server has deleted.
   package var deleted: [String] = []
-  /// Ids of records that are not wanted: entries without local changes go.
+  /// Ids of records that the target does not want; their entries are removed unless they have local
+  /// changes.
   package var unwanted: [String] = []
-  /// Ids of records in other places than the first that are gone, by place: entries without local changes go, whichever sync
-  /// brought them.
+  /// Ids of removed records in mappings other than the first, by mapping. Their entries are removed
+  /// unless they have local changes, whichever sync brought them.
   package var goneElsewhere: [Int: [String]] = [:]
-  /// Why items of the page could not be used, a sentence each.
+  /// Why items of the page could not be used, one sentence each.
   package var flagged: [String] = []
-  /// Elements of the page that are no records of the soup: left out, marked as deleted, flagged, or there twice.
+  /// The number of elements of the page that are not stored: filtered out, marked as deleted,
+  /// flagged, or duplicates.
   package var left = 0
-  /// What the target is to remember from this page on.
+  /// What the target remembers from this page on.
   package var memory: JSONObject?
-  /// How far the soup is up to date with this page, in the target's own count; nil: as before.
+  /// How far the soup is up to date with this page, in the target's own unit; nil leaves the value
+  /// unchanged.
   package var watermark: Int64?
-  /// What is kept of this page for later runs, by its name; nil for a page of which nothing is kept.
+  /// Data about this page for later runs, with the page's name; nil to store none.
   package var kept: (page: String, value: JSONObject)?
-  /// The names of all pages of the list, on the last one: what is kept of others goes.
+  /// Set on the last page: the names of all pages of the list. Data about other pages is removed.
   package var pages: Set<String>?
-  /// The page is the same as in an earlier run: nothing of it is stored.
+  /// Whether the page is the same as in an earlier run, so that nothing of it is stored.
   package var isUnchanged = false
-  /// The list begins again with this page.
+  /// Whether the list starts again with this page.
   package var startsAgain = false
-  /// There was no page: the server says that the list has ended before.
+  /// Whether there was no page, because the list had already ended.
   package var isPastTheEnd = false
-  /// Nothing leads on from this page: the run fails behind it, also where it might pause.
+  /// Whether no page can follow: the run fails after this page, even where it could pause.
   package var failsNext = false
-  /// The list has ended, and records may be missing.
+  /// Whether the list has ended but records may be missing.
   package var isIncomplete = false
-  /// What people should know of this run, in sentences.
+  /// Warnings about this run for users, in sentences.
   package var warnings: [String] = []
 
   package init() {}
 }
 
-/// How a run continues what earlier ones did.
+/// How a run continues earlier ones.
 package enum RunMode: Sendable {
-  /// From where the sync stands.
+  /// Continues from the sync's state.
   case resume
-  /// Everything again: what the target remembers is forgotten.
+  /// Fetches everything again and drops what the target remembers.
   case refresh
-  /// The pages behind those of the last run, which ended before the list did.
+  /// Fetches the pages after those of the last run, which stopped before the end of the list.
   case more
-  /// Those pages, and there are none.
+  /// Like ``more``, but there are no further pages.
   case nothing
 }

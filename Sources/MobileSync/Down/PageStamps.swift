@@ -1,10 +1,11 @@
 import Glibc
 import SmartStore
 
-/// The modification dates of a page's records, the first of its plan's own fields. Hardly any is read: those in the form that
-/// servers give them are told apart by their bytes.
+/// Finds modification dates on a page, in the first additional field of its plan. Stamps in the
+/// usual form are compared as bytes, so hardly any is parsed.
 enum PageStamps {
-  /// The newest on a page, milliseconds; nil without any. Those that are no date are passed over.
+  /// Returns the newest stamp on a page in ms; nil if there is none. Ignores values that are not
+  /// dates.
   static func newest(on page: ScannedPage) -> Int64? {
     var plain: UnsafeRawBufferPointer?, other: Int64?
     page.forEachRawText(extra: 0) { _, stamp in
@@ -16,7 +17,7 @@ enum PageStamps {
       if plain.map({ isLater(stamp, than: $0) }) ?? true { plain = stamp }
     }
     guard let plain else { return other }
-    // What looked like the newest may be no date at all.
+    // The largest text may not be a valid date.
     guard let time = TimeStamp.milliseconds(plain) else { return readingAll(on: page) }
     return max(other, time)
   }
@@ -32,18 +33,18 @@ enum PageStamps {
     return Swift.max(a, b)
   }
 
-  /// Of two stamps in the plain form.
+  /// Compares two stamps in the plain form.
   private static func isLater(_ a: UnsafeRawBufferPointer, than b: UnsafeRawBufferPointer) -> Bool {
     memcmp(a.baseAddress!, b.baseAddress!, a.count) > 0
   }
 
-  /// A time that stamps are compared with.
+  /// A time to compare stamps with.
   struct Limit {
     private let text: [UInt8]
 
     init(_ milliseconds: Int64) { text = Array(TimeStamp.text(milliseconds).utf8) }
 
-    /// False for a stamp that is certainly later.
+    /// Returns false for a stamp that is certainly later.
     func mayReach(_ stamp: UnsafeRawBufferPointer) -> Bool {
       guard TimeStamp.isPlain(stamp), text.count == stamp.count else { return true }
       return text.withUnsafeBytes { !isLater(stamp, than: $0) }

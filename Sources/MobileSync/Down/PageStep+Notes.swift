@@ -1,21 +1,22 @@
 import JSON
 import SmartStore
 
-/// What a target says of a page beside its records.
+/// Applies what a target says about a page besides its records.
 extension PageStep {
-  /// What every target may say: which entries go, and what people should know.
-  func removeWhatNotesSay(
-    _ state: inout SyncState, in transaction: StoreTransaction, _ conflicts: inout [MetConflict]
+  /// Applies what any target may say: entries to remove and warnings.
+  func applyRemovalsAndWarnings(
+    _ state: inout SyncState, in transaction: StoreTransaction, _ conflicts: inout [DetectedConflict]
   ) throws {
     guard let notes = page.notes else { return }
-    try remove(notes.deleted, notes.unwanted, from: places[0], &state, in: transaction, &conflicts)
-    for (place, ids) in notes.goneElsewhere { try removeClean(ids, from: places[place], in: transaction) }
+    try remove(notes.deleted, notes.unwanted, from: mappings[0], &state, in: transaction, &conflicts)
+    for (mapping, ids) in notes.goneElsewhere { try removeClean(ids, from: mappings[mapping], in: transaction) }
     state.counts.flagged += notes.flagged.count
     let shown = notes.flagged.prefix(max(0, PageStep.shownFlags - state.warnings.count))
     state.warnings += shown + notes.warnings.filter { !state.warnings.contains($0) }
   }
 
-  /// - Parameter leavesRecords: Records of the page were left out, and are to come again.
+  /// Applies what only targets that track their own progress say.
+  /// - Parameter leavesRecords: Whether records of the page were skipped and must come again.
   func apply(
     _ notes: PageNotes?, leavesRecords: Bool, _ state: inout SyncState, in transaction: StoreTransaction
   ) throws {
@@ -33,63 +34,71 @@ extension PageStep {
     state.isIncomplete = notes.isIncomplete
   }
 
-  /// So many items that could not be used are named one by one.
+  /// The number of unusable items that are reported one by one.
   private static let shownFlags = 10
 
-  /// Entries with local changes stay where the merge mode protects them, and where the record is only not wanted.
+  /// Removes the entries of deleted and unwanted records. Entries with local changes stay if the
+  /// merge mode protects them, or if the record is merely unwanted.
   private func remove(
-    _ deleted: [String], _ unwanted: [String], from place: RecordPlace, _ state: inout SyncState,
+    _ deleted: [String], _ unwanted: [String], from mapping: SoupMapping, _ state: inout SyncState,
     in transaction: StoreTransaction,
-    _ conflicts: inout [MetConflict]
+    _ conflicts: inout [DetectedConflict]
   ) throws {
     guard !deleted.isEmpty || !unwanted.isEmpty else { return }
     let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
-    var gone: [Int64] = []
+    var gone: [Int64] = [], candidates: [ConflictCandidate] = []
     for (ids, isDeleted) in [(deleted, true), (unwanted, false)] {
-      for id in ids {
-        for entryId in try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)) {
-          guard let entry = try transaction.entry(entryId, in: place.soup)?.object() else { continue }
-          let isDirty = entry.hasFlag(LocalField.local)
-          if !isDeleted {
-            if !isDirty, try isToGo(entryId, entry, place, state, transaction) { gone.append(entryId) }
-          } else if !isDirty || state.options.mergeMode == .overwrite {
-            gone.append(entryId)
-          } else {
-            let met = Encounter(soup: place.soup, fields: place.fields, entryId: entryId, server: .deleted)
-            guard case .conflict(let isNews)? = try reconciler.reconcile(met, in: transaction) else { continue }
-            state.counts.conflicting += 1
-            conflicts.append(MetConflict(soup: place.soup, entryId: entryId, isNews: isNews, isSkipped: true))
-          }
+      for stored in try entries(ids, mapping, transaction) {
+        let entry = try stored.object(), isDirty = entry.hasFlag(LocalField.local)
+        if !isDeleted {
+          if !isDirty, try shouldRemove(stored.id, entry, mapping, state, transaction) { gone.append(stored.id) }
+        } else if !isDirty || state.options.mergeMode == .overwrite {
+          gone.append(stored.id)
+        } else {
+          candidates.append(
+            ConflictCandidate(soup: mapping.soup, fields: mapping.fields, entryId: stored.id, server: .deleted))
         }
       }
     }
-    try transaction.remove(gone, from: place.soup)
-    if place.isCounted { state.counts.removed += gone.count }
-  }
-
-  /// An entry that was uploaded since the server was asked is newer than its answer.
-  private func removeClean(_ ids: [String], from place: RecordPlace, in transaction: StoreTransaction) throws {
-    let uploaded = try transaction.uploads(in: place.soup, idPath: place.fields.id, since: uploadMark)
-    var gone: [Int64] = []
-    for id in ids where uploaded[id] == nil {
-      for entryId in try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)) {
-        guard let entry = try transaction.entry(entryId, in: place.soup)?.object(), !entry.hasFlag(LocalField.local) else {
-          continue
-        }
-        gone.append(entryId)
-      }
+    for (candidate, outcome) in zip(candidates, try reconciler.reconcile(candidates, in: transaction)) {
+      guard case .conflict(let isNew)? = outcome else { continue }
+      state.counts.conflicting += 1
+      conflicts.append(DetectedConflict(soup: mapping.soup, entryId: candidate.entryId, isNew: isNew, isSkipped: true))
     }
-    try transaction.remove(gone, from: place.soup)
+    try transaction.remove(gone, from: mapping.soup)
+    if mapping.isCounted { state.counts.removed += gone.count }
   }
 
-  /// What one sync does not want another may: its entries stay, and one that both brought becomes the other's.
-  private func isToGo(
-    _ entryId: Int64, _ entry: JSONObject, _ place: RecordPlace, _ state: SyncState, _ transaction: StoreTransaction
+  /// Removes entries without local changes. An entry that was uploaded after the request is newer
+  /// than the answer and stays.
+  private func removeClean(_ ids: [String], from mapping: SoupMapping, in transaction: StoreTransaction) throws {
+    let uploaded = try transaction.uploads(in: mapping.soup, idPath: mapping.fields.id, since: uploadSequence)
+    let gone = try entries(ids.filter { uploaded[$0] == nil }, mapping, transaction)
+      .filter { try !$0.object().hasFlag(LocalField.local) }.map(\.id)
+    try transaction.remove(gone, from: mapping.soup)
+  }
+
+  /// Returns the entries of records, in the order of the records' ids.
+  private func entries(
+    _ ids: [String], _ mapping: SoupMapping, _ transaction: StoreTransaction
+  ) throws -> [StoredEntry] {
+    guard !ids.isEmpty else { return [] }
+    let found = try transaction.entryIds(in: mapping.soup, where: mapping.fields.id, equalsEach: ids.map { .text($0) })
+    let entryIds = found.flatMap(\.self)
+    return try entryIds.isEmpty ? [] : transaction.storedEntries(entryIds, in: mapping.soup)
+  }
+
+  /// Returns whether to remove the entry of an unwanted record. Entries of other syncs stay; if
+  /// another sync brought it as well, that sync becomes its owner.
+  private func shouldRemove(
+    _ entryId: Int64, _ entry: JSONObject, _ mapping: SoupMapping, _ state: SyncState, _ transaction: StoreTransaction
   ) throws -> Bool {
     guard entry[LocalField.syncId]?.integerValue == state.id else { return false }
-    let others = try transaction.otherOwners(of: entryId, than: state.id, in: place.soup)
-    guard let heir = try others.first(where: { try SyncsSoup.find(.id($0), in: transaction) != nil }) else { return true }
-    _ = try transaction.patch(entryId, in: place.soup, setting: [LocalField.syncId: .integer(heir)])
+    let others = try transaction.otherOwners(of: entryId, than: state.id, in: mapping.soup)
+    guard let remainingOwner = try others.first(where: { try SyncsSoup.find(.id($0), in: transaction) != nil }) else {
+      return true
+    }
+    _ = try transaction.patch(entryId, in: mapping.soup, setting: [LocalField.syncId: .integer(remainingOwner)])
     return false
   }
 }

@@ -1,61 +1,61 @@
 import JSON
 import SmartStore
 
-/// What one page does to the store, decided beforehand.
+/// The changes that one page makes to the store.
 struct PageStep: Sendable {
   /// How a run ends with a page.
   enum End: Sendable, Equatable {
     case done
-    /// The list goes on; the run has had the pages that it may have.
+    /// The list continues, but the run has reached its limit of pages.
     case paused
   }
 
   let page: SyncDownPage
-  /// Read so far, with this one.
+  /// The number of pages read so far, including this one.
   let pages: Int
-  let places: [RecordPlace]
-  /// By place.
+  let mappings: [SoupMapping]
+  /// By mapping.
   let known: [UnchangedRecordFilter.Found]
   let progress: SyncDownProgress
   let counter: ProgressCounter
-  /// nil when the run goes on.
+  /// nil if the run continues.
   let end: End?
-  /// See ``SyncDownTarget/keepsAccount``.
-  let keepsAccount: Bool
+  /// See ``SyncDownTarget/tracksOwnProgress``.
+  let tracksOwnProgress: Bool
   var warnings: [String] = []
-  /// See ``UploadsMeanwhile``.
-  let uploadMark: Int64
+  /// See ``ConcurrentUploads``.
+  let uploadSequence: Int64
   let now: Int64
 
-  /// Writes the page and changes the state accordingly. Whether an entry is dirty is looked at here, in the transaction that
-  /// would overwrite it.
-  /// - Returns: The entries that both sides changed, and how far the run has got.
+  /// Writes the page and updates the state. Checks here whether an entry is dirty, in the
+  /// transaction that would overwrite it.
+  /// - Returns: The conflicts, and the progress of the run.
   func apply(
     _ state: inout SyncState, in transaction: StoreTransaction
-  ) throws -> (conflicts: [MetConflict], progress: SyncDownProgress) {
-    var conflicts: [MetConflict] = [], progress = progress, leavesRecords = false
+  ) throws -> (conflicts: [DetectedConflict], progress: SyncDownProgress) {
+    var conflicts: [DetectedConflict] = [], progress = progress, leavesRecords = false
     let mergeMode = state.options.mergeMode, keepDirty = mergeMode != .overwrite
-    let families = mergeMode == .leaveIfChanged ? try KeptFamilies(on: page, places, in: transaction) : KeptFamilies()
+    let families = mergeMode == .leaveIfChanged ? try KeptFamilies(on: page, mappings, in: transaction) : KeptFamilies()
     for (i, part) in page.parts.enumerated() {
       guard let part else { continue }
-      let place = places[i], found = known[i]
-      let uploads = try UploadsMeanwhile(on: part, place, since: uploadMark, in: transaction)
+      let mapping = mappings[i], found = known[i]
+      let uploads = try ConcurrentUploads(on: part, mapping, since: uploadSequence, in: transaction)
       if let stamp = uploads.oldestChange { progress.left(stamp: stamp) }
       if !uploads.positions.isEmpty { leavesRecords = true }
       let left = uploads.positions.subtracting(found.unchanged)
       let kept = families.positions(in: i).subtracting(found.unchanged).subtracting(left)
       let skipped = found.unchanged.union(kept).union(left)
-      var dirty = try dirtyCandidates(kept, of: part, place, transaction)
-      let arrivals = try PossibleArrivals(on: part, place, skipping: skipped, in: transaction)
+      var dirty = try dirtyCandidates(kept, of: part, mapping, transaction)
+      let arrivals = try PossibleArrivals(on: part, mapping, skipping: skipped, in: transaction)
       let storage = PageStorage(
-        idPath: place.fields.id, members: LocalField.overlay(syncId: state.id), dropped: [LocalField.lastError],
+        idPath: mapping.fields.id, members: LocalField.overlay(syncId: state.id), dropped: [LocalField.lastError],
         keepDirty: keepDirty, owner: state.id,
-        // Only a soup that is alone can be the one that is being loaded.
-        expectedTotal: places.count == 1 && counter.total >= 0 ? counter.total : nil, skipping: skipped)
-      let outcome = try transaction.storeRecords(part, in: place.soup, storage) { dirty.append(($0, $1)) }
+        // A bulk load is possible only if the sync fills a single soup.
+        expectedTotal: mappings.count == 1 && counter.total >= 0 ? counter.total : nil, skipping: skipped)
+      let outcome = try transaction.storeRecords(part, in: mapping.soup, storage) { dirty.append(($0, $1)) }
       try arrivals.note(in: transaction)
-      let merged = try reconcile(dirty, of: part, place, &state, transaction, &conflicts)
-      guard place.isCounted else { continue }
+      let merged = try reconcile(dirty, of: part, mapping, &state, transaction, &conflicts)
+      guard mapping.isCounted else { continue }
       state.counts.fetched += part.count - found.count
       state.counts.stored += max(0, outcome.stored - found.echoes.subtracting(left).count) + merged
       state.counts.skipped += outcome.keptDirty + kept.count + left.subtracting(found.echoes).count - merged
@@ -64,8 +64,8 @@ struct PageStep: Sendable {
     state.progress = counter.percent
     state.counts.pages = pages
     if let memory = page.notes?.memory { state.memory = memory }
-    try removeWhatNotesSay(&state, in: transaction, &conflicts)
-    if keepsAccount {
+    try applyRemovalsAndWarnings(&state, in: transaction, &conflicts)
+    if tracksOwnProgress {
       try apply(page.notes, leavesRecords: leavesRecords, &state, in: transaction)
     } else {
       state.maxTimeStamp = progress.maxTimeStamp
@@ -76,33 +76,35 @@ struct PageStep: Sendable {
     return (conflicts, progress)
   }
 
-  /// Entries of records that stay because of their family; which of them are dirty shows when they are looked at.
+  /// Returns the entries of records that are kept because of their family. Whether they are dirty
+  /// is checked later.
   private func dirtyCandidates(
-    _ kept: Set<Int>, of part: ScannedPage, _ place: RecordPlace, _ snapshot: StoreSnapshot
+    _ kept: Set<Int>, of part: ScannedPage, _ mapping: SoupMapping, _ snapshot: StoreSnapshot
   ) throws -> [(position: Int, entryId: Int64)] {
-    try kept.sorted().flatMap { position in
-      try part.id(record: position).map { id in
-        try snapshot.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)).map { (position, $0) }
-      } ?? []
-    }
+    let asked = kept.sorted().compactMap { position in part.id(record: position).map { (position: position, id: $0) } }
+    guard !asked.isEmpty else { return [] }
+    let found = try snapshot.entryIds(in: mapping.soup, where: mapping.fields.id, equalsEach: asked.map { .text($0.id) })
+    return zip(asked, found).flatMap { one, entryIds in entryIds.map { (one.position, $0) } }
   }
 
-  /// Brings dirty entries and the server's records together, as the merge mode says.
-  /// - Returns: How many were written.
+  /// Reconciles dirty entries with the server's records, according to the merge mode.
+  /// - Returns: The number of entries written.
   private func reconcile(
-    _ dirty: [(position: Int, entryId: Int64)], of part: ScannedPage, _ place: RecordPlace, _ state: inout SyncState,
-    _ transaction: StoreTransaction, _ conflicts: inout [MetConflict]
+    _ dirty: [(position: Int, entryId: Int64)], of part: ScannedPage, _ mapping: SoupMapping, _ state: inout SyncState,
+    _ transaction: StoreTransaction, _ conflicts: inout [DetectedConflict]
   ) throws -> Int {
     let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
+    let candidates = try dirty.map { position, entryId in
+      ConflictCandidate(
+        soup: mapping.soup, fields: mapping.fields, entryId: entryId, server: .record(try part.object(record: position)))
+    }
     var merged = 0
-    for (position, entryId) in dirty {
-      let met = Encounter(
-        soup: place.soup, fields: place.fields, entryId: entryId, server: .record(try part.object(record: position)))
-      switch try reconciler.reconcile(met, in: transaction) {
+    for (candidate, outcome) in zip(candidates, try reconciler.reconcile(candidates, in: transaction)) {
+      switch outcome {
       case .merged, .settled: merged += 1
-      case .conflict(let isNews):
+      case .conflict(let isNew):
         state.counts.conflicting += 1
-        conflicts.append(MetConflict(soup: place.soup, entryId: entryId, isNews: isNews, isSkipped: true))
+        conflicts.append(DetectedConflict(soup: mapping.soup, entryId: candidate.entryId, isNew: isNew, isSkipped: true))
       case .untouched, nil: break
       }
     }
@@ -111,9 +113,9 @@ struct PageStep: Sendable {
   }
 
   private func finish(_ end: End, _ state: inout SyncState, in transaction: StoreTransaction) throws {
-    for place in places {
-      try transaction.finishLoading(soup: place.soup)
-      try transaction.forgetStaleEchoes(in: place.soup)
+    for mapping in mappings {
+      try transaction.finishBulkLoad(soup: mapping.soup)
+      try transaction.forgetStaleEchoes(in: mapping.soup)
     }
     switch end {
     case .done:
@@ -126,18 +128,18 @@ struct PageStep: Sendable {
   }
 }
 
-/// Parents that stay as they are, with all their children, because one of them has local changes.
+/// Parents that are kept with all their children because one of them has local changes.
 private struct KeptFamilies {
   private var parents: Set<Int> = []
   private var children: Set<Int> = []
 
   init() {}
 
-  init(on page: SyncDownPage, _ places: [RecordPlace], in snapshot: StoreSnapshot) throws {
-    guard let child = places.first(where: { $0.parentIdField != nil }), let field = child.parentIdField,
+  init(on page: SyncDownPage, _ mappings: [SoupMapping], in snapshot: StoreSnapshot) throws {
+    guard let child = mappings.first(where: { $0.parentIdField != nil }), let field = child.parentIdField,
       let first = page.parts.first, let part = first
     else { return }
-    let parent = places[0]
+    let parent = mappings[0]
     let dirty = Set(
       try snapshot.externalIds(in: parent.soup, path: parent.fields.id, ownedBy: nil, dirty: true)
         + snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
@@ -146,9 +148,10 @@ private struct KeptFamilies {
     for (i, parent) in page.parents.enumerated() where parents.contains(parent) { children.insert(i) }
   }
 
-  /// - Parameter place: Position of the place.
-  func positions(in place: Int) -> Set<Int> {
-    switch place {
+  /// Returns the positions of kept records.
+  /// - Parameter mapping: The position of the mapping.
+  func positions(in mapping: Int) -> Set<Int> {
+    switch mapping {
     case 0: parents
     case 1: children
     default: []

@@ -1,23 +1,25 @@
-/// How far a sync down got, and from where the next one must ask. No store, network or clock.
+/// How far a sync down got, and where the next one must start. No store, network or clock.
 ///
-/// Two stamps. `maxTimeStamp` is what the model shows: the newest modification stored. `covered` is what can be relied on:
-/// a stamp is given when a record is saved, but others see the record only when its transaction is committed, and several
-/// records share a stamp. So a record may appear with a stamp that was passed already. Up to `horizon`, the server's time
-/// of the run's first answer less an allowance, everything was committed when the server answered.
-/// A re-sync asks for what is newer than `covered`. On a server at rest that is `maxTimeStamp` itself.
+/// There are two time stamps. `maxTimeStamp` is the one of the Mobile SDK: the newest modification
+/// stored. `covered` is the one to rely on: a record gets its stamp when it is saved but becomes
+/// visible when its transaction commits, and several records can share a stamp. So a record may
+/// appear later with a stamp that was already passed. Up to `horizon`, the server's time of the
+/// run's first answer minus an allowance, everything was committed when the server answered. A
+/// re-sync requests what is newer than `covered`. On an idle server that equals `maxTimeStamp`.
 struct SyncDownProgress: Equatable, Sendable {
   private(set) var maxTimeStamp: Int64
   private(set) var covered: Int64
-  /// Then each page moves the stamps, else only the last one does.
+  /// Whether each page moves the stamps; otherwise only the last one does.
   let isSortedByModification: Bool
-  /// Newest stamp of the pages so far.
+  /// The newest stamp of the pages so far.
   private var newest: Int64
-  /// Nothing is committed any more with a stamp up to here. nil: no answer yet.
+  /// No further record is committed with a stamp up to this one; nil before the first answer.
   private(set) var horizon: Int64?
-  /// A record of the run with a stamp behind this one was not stored.
+  /// A record of the run with a later stamp than this one was not stored.
   private var limit = Int64.max
 
-  /// - Parameter ended: Whether the previous run reached its end. If not, it may hold only part of its last millisecond.
+  /// - Parameter ended: Whether the previous run reached its end. If not, it may have stored only
+  ///   part of its last millisecond.
   init(maxTimeStamp: Int64, covered: Int64, previousRunEnded ended: Bool, isSortedByModification: Bool) {
     self.maxTimeStamp = ended ? maxTimeStamp : max(TimeStamp.never, maxTimeStamp - 1)
     self.covered = min(covered, self.maxTimeStamp)
@@ -25,61 +27,65 @@ struct SyncDownProgress: Equatable, Sendable {
     newest = self.maxTimeStamp
   }
 
-  /// The server is to be asked for what is newer; -1 for everything.
+  /// The time after which the server is asked for changes; -1 for everything.
   var since: Int64 { covered > 0 ? covered : TimeStamp.never }
 
-  /// A record with this stamp may come although the soup has it already.
+  /// Returns whether a record with this stamp may come although the soup already has it.
   func mayBeKnown(stamp: Int64) -> Bool { since > 0 && stamp <= maxTimeStamp }
 
   /// Call with the first answer of a run.
   /// - Parameters:
-  ///   - serverTime: The server's clock when it looked, ms; nil when the answer does not tell.
+  ///   - serverTime: The server's clock when it read its data, ms; nil if the answer does not show
+  ///     it.
   ///   - allowance: How long a record may stay invisible after it got its stamp, ms.
-  ///   - latestModification: Newest stamp of this first page: it stands in for a missing server time, as a lower bound.
+  ///   - latestModification: The newest stamp of the first page, a lower bound that replaces a
+  ///     missing server time.
   mutating func started(serverTime: Int64?, allowance: Int64, latestModification: Int64) {
     horizon = (serverTime ?? max(newest, latestModification)) - allowance
   }
 
-  /// Call for a page whose commit carries the new stamps, with the page's newest stamp or -1.
+  /// Call for a page whose commit stores the new stamps, with the page's newest stamp or -1.
   mutating func stored(latestModification: Int64, isLastPage: Bool) {
     newest = max(newest, latestModification)
     guard isSortedByModification || isLastPage else { return }
     maxTimeStamp = max(maxTimeStamp, newest)
     guard let horizon else { return }
-    // Of the page's newest stamp only a part may be on this page.
+    // The page may contain only some of the records with its newest stamp.
     let complete = isLastPage ? newest : min(latestModification, newest) - 1
     covered = min(limit, max(covered, min(complete, horizon)))
   }
 
-  /// Call for a record that was left out and that the next run must ask for again, with its stamp.
+  /// Call for a skipped record that the next run must request again, with its stamp.
   mutating func left(stamp: Int64) {
     limit = min(limit, max(TimeStamp.never, stamp - 1))
     covered = min(covered, limit)
   }
 }
 
-/// The numbers of the callbacks. Records that turn out to be known already leave the total.
+/// The numbers of the progress callbacks. Records that turn out to be unchanged are subtracted from
+/// the total.
 struct ProgressCounter: Equatable, Sendable {
-  /// -1 while the target cannot say.
+  /// -1 while unknown.
   private var announced: Int
   private var leftOut = 0
   private(set) var done = 0
-  /// Done before the target was asked again for the rest.
+  /// Records done before the target was asked for the rest.
   private var before = 0
-  /// Done, and to come once more.
+  /// Records done that will come again.
   private var again = 0
-  /// What was shown before the target was asked again: it never shows less.
+  /// The percentage shown before the target was asked again; it never decreases.
   private var leastPercent = 0
 
   init(total: Int) { announced = max(-1, total) }
 
-  /// -1 while it is not known.
+  /// -1 while unknown.
   var total: Int { announced < 0 ? -1 : max(0, before + announced - leftOut) }
 
-  /// What the target says by now of the whole run.
+  /// Sets the total that the target announces for the whole run.
   mutating func announce(_ total: Int) { announced = max(-1, total) }
 
-  /// The run has ended: what is done is all there was, where the target could not say so or only guess.
+  /// Ends the count. If the target announced no total, or only an estimate, the records done are
+  /// the total.
   mutating func end(isGuess: Bool) { if announced < 0 || isGuess { (announced, before, leftOut) = (done, 0, 0) } }
 
   mutating func advance(_ count: Int) {
@@ -88,15 +94,15 @@ struct ProgressCounter: Equatable, Sendable {
     done += count - repeated
   }
 
-  /// What the target says from now on is about the rest only.
-  mutating func goOn() {
+  /// From now on, the target's totals are about the rest only.
+  mutating func continueWithRest() {
     leastPercent = percent
     before = done
     leftOut = 0
   }
 
-  /// The target begins at its first record again; progress waits until it is as far as it was.
-  mutating func startAgain() {
+  /// The target starts again at its first record; progress pauses until it is as far as before.
+  mutating func restart() {
     leastPercent = percent
     again = done
     leftOut = 0
@@ -105,9 +111,9 @@ struct ProgressCounter: Equatable, Sendable {
   /// - Parameter count: Records of the announced total that are neither new nor changed.
   mutating func leaveOut(_ count: Int) { leftOut += count }
 
-  /// 0...99: only the end is 100.
+  /// 0 to 99: only the end of a run is 100.
   var percent: Int { max(leastPercent, total > 0 ? min(99, done * 100 / total) : 0) }
 
-  /// True while the model reports a page: the last one is reported by DONE.
+  /// Whether a page is reported, as in the Mobile SDK: the last one is reported by DONE.
   var isReported: Bool { announced < 0 || done < total }
 }

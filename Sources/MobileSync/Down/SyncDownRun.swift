@@ -2,41 +2,44 @@ import JSON
 import RestClient
 import SmartStore
 
-/// One run of a sync down: the next page is fetched while this one is written, one transaction a page.
+/// One run of a sync down. The next page is fetched while this one is written; each page is one
+/// transaction.
 struct SyncDownRun {
   private let record: RunRecord
   private let target: any SyncDownTarget
-  private let places: [RecordPlace]
+  private let mappings: [SoupMapping]
   private var progress: SyncDownProgress
   private var counter = ProgressCounter(total: 0)
-  /// One for each place.
+  /// One for each mapping.
   private var filters: [UnchangedRecordFilter]
-  /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
+  /// The newest stamp of children. Pages are in the order of the parents, so it counts only at the
+  /// end.
   private var newestChild = TimeStamp.never
   private var since: Int64
-  /// Where the run began.
+  /// The progress at the start of the run.
   private let beginning: SyncDownProgress
   private var warnings: [String] = []
-  /// Read so far.
+  /// The number of pages read so far.
   private var pages = 0
-  /// How many uploads had been written back when the first page was asked for. Later pages may be as old: a server may read all
-  /// of a query at once.
-  private var uploadMark = Int64.max
-  /// Creates from these soups have no answer yet: what comes down may be what they made.
-  private let mayMeetLostCreates: Bool
+  /// The upload sequence when the first page was requested. Later pages may be as old: a server may
+  /// read a whole query at once.
+  private var uploadSequence = Int64.max
+  /// Whether creates in these soups are without an answer: the sync down may bring the records that
+  /// they created.
+  private let mayIncludeLostCreates: Bool
 
   private var environment: RunEnvironment { record.environment }
   private var state: SyncState { record.state }
 
   /// - Parameters:
-  ///   - previousRunEnded: Whether the run before reached its end.
-  ///   - mayMeetLostCreates: Whether creates from its soups have no answer yet.
-  init(_ record: RunRecord, previousRunEnded: Bool, mayMeetLostCreates: Bool) throws {
+  ///   - previousRunEnded: Whether the previous run reached its end.
+  ///   - mayIncludeLostCreates: Whether creates in the target's soups are without an answer.
+  init(_ record: RunRecord, previousRunEnded: Bool, mayIncludeLostCreates: Bool) throws {
     self.record = record
-    self.mayMeetLostCreates = mayMeetLostCreates
+    self.mayIncludeLostCreates = mayIncludeLostCreates
     let target = try record.environment.targets.down(record.state.target), state = record.state
     self.target = target
-    places = target.places(state.soupName)
+    mappings = target.mappings(state.soupName)
     beginning = SyncDownProgress(
       maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: previousRunEnded,
       isSortedByModification: target.isSortedByModification)
@@ -49,27 +52,27 @@ struct SyncDownRun {
   private mutating func ask(from start: SyncDownProgress) {
     progress = start
     since = target.isIncremental ? progress.since : TimeStamp.never
-    let store = environment.store, syncId = state.id, keepsAccount = target.keepsAccount
-    let isFirstRun = keepsAccount ? record.mode == .resume && state.memory.isEmpty : since < 0
-    filters = places.map {
+    let store = environment.store, syncId = state.id, tracksOwnProgress = target.tracksOwnProgress
+    let isFirstRun = tracksOwnProgress ? record.mode == .resume && state.memory.isEmpty : since < 0
+    filters = mappings.map {
       UnchangedRecordFilter(
-        store: store, soup: $0.soup, syncId: syncId, fields: $0.fields, isFirstRun: isFirstRun, comparesTexts: keepsAccount)
+        store: store, soup: $0.soup, syncId: syncId, fields: $0.fields, isFirstRun: isFirstRun, comparesTexts: tracksOwnProgress)
     }
   }
 
-  /// Runs to the end; the state DONE is then saved and not yet reported.
-  /// - Throws: The error that ended the run early. Pages stored by then stay stored.
+  /// Runs to the end. The state DONE is then saved but not yet reported.
+  /// - Throws: The error that ended the run. Stored pages stay stored.
   mutating func perform() async throws {
-    var context = try await FetchContext(environment, places: places)
+    var context = try await FetchContext(environment, mappings: mappings)
     context.take(state)
     context.mode = record.mode
     warn()
     if record.mode == .nothing { return try await finishEmpty() }
-    try await offerLeftConflicts()
+    try await offerRemainingConflicts()
     do {
       try await fetchAll(in: context)
     } catch let error as RestError where environment.service.fault(of: error) == .expiredCursor {
-      try await startAgain(error)
+      try await restart(error)
       context.mode = .resume
       try await fetchAll(in: context)
     }
@@ -77,18 +80,18 @@ struct SyncDownRun {
 
   private mutating func fetchAll(in context: FetchContext) async throws {
     let target = target, since = since
-    uploadMark = try await environment.store.read { try $0.uploadMark() }
+    uploadSequence = try await environment.store.read { try $0.uploadSequence() }
     guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
       try await announce()
       try await finishEmpty()
       return
     }
-    let latest = target.keepsAccount ? TimeStamp.never : latestModification(of: page)
+    let latest = target.tracksOwnProgress ? TimeStamp.never : latestModification(of: page)
     progress.started(
       serverTime: page.serverTime.map { environment.configuration.bounded($0, newest: max(latest, state.maxTimeStamp)) },
       allowance: environment.configuration.commitAllowanceMs, latestModification: latest)
     for i in filters.indices { try await filters[i].prepare() }
-    try await startAgain(with: page)
+    try await restart(with: page)
     var known = try await known(on: page)
     try await announce()
     while true {
@@ -100,7 +103,7 @@ struct SyncDownRun {
         let isSaved = try await store(page, known: known, end: isPause ? .paused : next == nil ? .done : nil, in: context)
         guard let next else { return }
         if isSaved, counter.isReported { record.report() }
-        try await indexAhead(of: next, behind: page)
+        try await indexAhead(of: next, after: page)
         guard let following = try await environment.control.value(of: next.task) else {
           try await finishEmpty()
           return
@@ -110,40 +113,41 @@ struct SyncDownRun {
         await next?.cancel()
         throw error
       }
-      try await startAgain(with: page)
+      try await restart(with: page)
       known = try await self.known(on: page)
     }
   }
 
-  /// Pages of this run.
+  /// The maximum number of pages of this run.
   private var mostPages: Int { state.options.maxPages ?? target.longestRun ?? .max }
 
-  /// The target has begun its list again by itself.
-  private mutating func startAgain(with page: SyncDownPage) async throws {
+  /// Handles that the target itself has started its list again.
+  private mutating func restart(with page: SyncDownPage) async throws {
     guard page.notes?.startsAgain == true else { return }
-    counter.startAgain()
+    counter.restart()
     try await record.save(.pulled) { _, state in state.counts.forgetFetched() }
   }
 
-  /// The server forgot the query's place: it is asked once more. A target in the order of modification goes on from what is
-  /// stored already, any other brings everything again, which then counts once.
-  private mutating func startAgain(_ error: RestError) async throws {
+  /// Repeats the query after the server lost its cursor. A target sorted by modification continues
+  /// from the stored records; any other brings everything again, which is counted once.
+  private mutating func restart(_ error: RestError) async throws {
     environment.configuration.logger.notice(
-      "the query is started again: \(error.message)", metadata: ["sync": "\(state.name ?? String(state.id))"])
+      "restarting the query: \(error.message)", metadata: ["sync": "\(state.name ?? String(state.id))"])
     let stored = SyncDownProgress(
       maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: true,
       isSortedByModification: target.isSortedByModification)
     if target.isSortedByModification, !target.isLimited, stored.since > 0 {
       ask(from: stored)
-      counter.goOn()
+      counter.continueWithRest()
     } else {
       ask(from: beginning)
-      counter.startAgain()
+      counter.restart()
       try await record.save(.pulled) { _, state in state.counts.forgetFetched() }
     }
   }
 
-  /// Says what is known to surprise. Also when it is run for the first time, if it has a name: then it is meant to be run again.
+  /// Warns about a re-sync with a limit. Also at the first run of a named sync, which is meant to
+  /// be repeated.
   private mutating func warn() {
     guard target.isLimited, since > 0 || state.name != nil else { return }
     warnings = [SyncDownRun.limitWarning]
@@ -155,12 +159,13 @@ struct SyncDownRun {
     "a re-sync of a query with LIMIT or OFFSET applies them to the records changed since the last run: the soup grows beyond the "
     + "limit, and changes beyond it are missed; select the records with a WHERE condition instead"
 
-  /// Builds indexes that a large first load put off while the next page is still on its way: towards the end, about one for each
-  /// page to come. Where the network is what a sync waits for, its end need not wait for the indexes as well.
-  private func indexAhead(of next: NextPage, behind page: SyncDownPage) async throws {
-    guard places.count == 1, counter.total > 0, let part = page.parts[0], part.count > 0 else { return }
-    let pagesLeft = max(1, (counter.total - counter.done + part.count - 1) / part.count), soup = places[0].soup
-    guard pagesLeft <= part.indexCount, try await environment.store.read({ try $0.isLoading(soup: soup) }) else { return }
+  /// Builds deferred indexes of a bulk load while the next page is being fetched: towards the end,
+  /// about one for each remaining page. If the network is the bottleneck, the end of the sync need
+  /// not wait for the indexes.
+  private func indexAhead(of next: NextPage, after page: SyncDownPage) async throws {
+    guard mappings.count == 1, counter.total > 0, let part = page.parts[0], part.count > 0 else { return }
+    let pagesLeft = max(1, (counter.total - counter.done + part.count - 1) / part.count), soup = mappings[0].soup
+    guard pagesLeft <= part.indexCount, try await environment.store.read({ try $0.isBulkLoading(soup: soup) }) else { return }
     while !next.hasEnded {
       guard try await environment.store.write(.pulled, { try $0.buildIndexAhead(soup: soup, whileMissing: pagesLeft) }) else {
         return
@@ -170,41 +175,47 @@ struct SyncDownRun {
 
   // MARK: Looking at pages
 
-  /// What of a page is no news, by place; the counter takes note of it.
+  /// Returns the unchanged records of a page, by mapping, and adjusts the counter.
   private mutating func known(on page: SyncDownPage) async throws -> [UnchangedRecordFilter.Found] {
     counter.announce(page.totalSize)
     var known: [UnchangedRecordFilter.Found] = []
-    for (place, part) in zip(places.indices, page.parts) {
-      let found = try await part.asyncMap { try await filters[place].find(in: $0, progress) } ?? UnchangedRecordFilter.Found()
+    for (mapping, part) in zip(mappings.indices, page.parts) {
+      let found = try await part.asyncMap { try await filters[mapping].find(in: $0, progress) } ?? UnchangedRecordFilter.Found()
       known.append(found)
-      if places[place].isCounted, !target.announcesCandidates { counter.leaveOut(found.count) }
+      if mappings[mapping].isCounted, !target.announcesCandidates { counter.leaveOut(found.count) }
     }
     if let notes = page.notes { counter.leaveOut(notes.left) }
     return known
   }
 
-  /// The newest modification date on a page; -1 without any. Records without a readable date are passed over.
+  /// Returns the newest modification date on a page; -1 if there is none. Ignores records without a
+  /// valid date.
   private mutating func latestModification(of page: SyncDownPage) -> Int64 {
     var latest = TimeStamp.never
-    for (place, part) in zip(places, page.parts) {
+    for (mapping, part) in zip(mappings, page.parts) {
       guard let part else { continue }
       let newest = PageStamps.newest(on: part) ?? TimeStamp.never
-      // Companions are records of another list: their stamps say nothing about this one.
-      if place.isCounted { latest = max(latest, newest) } else if !place.isCompanion { newestChild = max(newestChild, newest) }
+      // Companions belong to another list, so their stamps do not count.
+      if mapping.isCounted {
+        latest = max(latest, newest)
+      } else if !mapping.isCompanion {
+        newestChild = max(newestChild, newest)
+      }
     }
     return latest
   }
 
   // MARK: Storing
 
-  /// What a resolver left, or failed at, in an earlier run: the server does not send those records again.
-  private mutating func offerLeftConflicts() async throws {
+  /// Offers conflicts that a resolver skipped or failed at in an earlier run: the server does not
+  /// send those records again.
+  private mutating func offerRemainingConflicts() async throws {
     guard state.options.resolver != nil else { return }
-    let soups = places.map(\.soup), syncId = state.id
+    let soups = mappings.map(\.soup), syncId = state.id
     let left = try await environment.store.read { snapshot in
       try soups.flatMap { soup in
         try snapshot.conflicts(in: soup).filter { $0.syncId == syncId }
-          .map { MetConflict(soup: soup, entryId: $0.entryId, isNews: false) }
+          .map { DetectedConflict(soup: soup, entryId: $0.entryId, isNew: false) }
       }
     }
     try await record.handle(left)
@@ -219,31 +230,33 @@ struct SyncDownRun {
     record.report()
   }
 
-  /// Writes a page, the state and what goes with the end of a run in one transaction.
-  /// - Returns: False for a page that did not change: the next transaction takes note of it.
+  /// Writes a page and the state in one transaction; for the last page, also what the end of a run
+  /// requires.
+  /// - Returns: False for an unchanged page, which is recorded with a later transaction.
   private mutating func store(
     _ page: SyncDownPage, known: [UnchangedRecordFilter.Found], end: PageStep.End?, in context: FetchContext
   ) async throws -> Bool {
     let isLast = end == .done
-    if !target.keepsAccount {
+    if !target.tracksOwnProgress {
       let latest = latestModification(of: page)
       progress.stored(latestModification: isLast ? max(latest, newestChild) : latest, isLastPage: isLast)
     }
-    for (i, part) in page.parts.enumerated() where places[i].isCounted {
+    for (i, part) in page.parts.enumerated() where mappings[i].isCounted {
       counter.advance((part?.count ?? 0) - known[i].count)
     }
-    if end != nil { counter.end(isGuess: end == .done && target.keepsAccount) }
+    if end != nil { counter.end(isGuess: end == .done && target.tracksOwnProgress) }
     if page.notes?.isUnchanged == true, end == nil, pages % SyncDownRun.unchangedAtOnce != 0 { return false }
-    // The end waits for what a resolver says, for a look at what may have been made here, and for what belongs to the rows.
-    let endsHere = state.options.resolver == nil && !mayMeetLostCreates && !target.hasAfterRows
+    // The run ends only after the resolver has answered, lost creates have been looked up, and data
+    // of the rows has been fetched.
+    let endsHere = state.options.resolver == nil && !mayIncludeLostCreates && !target.hasAfterRows
     let step = PageStep(
-      page: page, pages: pages, places: places, known: known, progress: progress, counter: counter, end: endsHere ? end : nil,
-      keepsAccount: target.keepsAccount, uploadMark: uploadMark, now: environment.configuration.now())
+      page: page, pages: pages, mappings: mappings, known: known, progress: progress, counter: counter, end: endsHere ? end : nil,
+      tracksOwnProgress: target.tracksOwnProgress, uploadSequence: uploadSequence, now: environment.configuration.now())
     let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
     progress = done.progress
     try await record.handle(done.conflicts)
     if let end, !endsHere {
-      if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), record) }
+      if mayIncludeLostCreates { try await LostCreates.settle(afterFilling: mappings.map(\.soup), record) }
       if target.hasAfterRows {
         let fetching = Task { [target] in try await target.afterRows(in: context) }
         warnings += try await environment.control.value(of: fetching)
@@ -254,23 +267,24 @@ struct SyncDownRun {
     return true
   }
 
-  /// Pages that have not changed are noted together.
+  /// The number of unchanged pages that are recorded together.
   private static let unchangedAtOnce = 100
 
-  /// Ends a run to which the target had nothing to say, or nothing more.
+  /// Ends a run for which the target has no page, or no further page.
   private mutating func finishEmpty(_ kind: PageStep.End = .done) async throws {
-    if !target.keepsAccount, kind == .done { progress.stored(latestModification: newestChild, isLastPage: true) }
-    counter.end(isGuess: kind == .done && target.keepsAccount)
+    if !target.tracksOwnProgress, kind == .done { progress.stored(latestModification: newestChild, isLastPage: true) }
+    counter.end(isGuess: kind == .done && target.tracksOwnProgress)
     let end = PageStep(
-      page: SyncDownPage(parts: [], totalSize: 0), pages: pages, places: places, known: [], progress: progress,
-      counter: counter, end: kind, keepsAccount: target.keepsAccount, warnings: warnings, uploadMark: uploadMark,
+      page: SyncDownPage(parts: [], totalSize: 0), pages: pages, mappings: mappings, known: [], progress: progress,
+      counter: counter, end: kind, tracksOwnProgress: target.tracksOwnProgress, warnings: warnings,
+      uploadSequence: uploadSequence,
       now: environment.configuration.now())
     _ = try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }
 
 extension FetchContext {
-  /// - Parameter state: Of the sync whose records are fetched.
+  /// Takes over the sync whose records are fetched.
   mutating func take(_ state: SyncState) {
     syncId = state.id
     soup = state.soupName
@@ -278,23 +292,23 @@ extension FetchContext {
   }
 
   /// - Throws: `StoreError` `.noSuchSoup`.
-  init(_ environment: RunEnvironment, places: [RecordPlace]) async throws {
+  init(_ environment: RunEnvironment, mappings: [SoupMapping]) async throws {
     try await self.init(
       client: environment.client, store: environment.store, control: environment.control,
-      configuration: environment.configuration, places: places)
+      configuration: environment.configuration, mappings: mappings)
   }
 
   init(
-    client: any RestClient, store: Store, control: RunControl, configuration: SyncConfiguration, places: [RecordPlace]
+    client: any RestClient, store: Store, control: RunControl, configuration: SyncConfiguration, mappings: [SoupMapping]
   ) async throws {
     let plans = try await store.read { snapshot in
-      try places.map { place in
+      try mappings.map { mapping in
         try snapshot.pagePlan(
-          soup: place.soup, idPath: place.fields.id, extraPaths: [place.fields.modificationDate], ownedKeys: LocalField.all)
+          soup: mapping.soup, idPath: mapping.fields.id, extraPaths: [mapping.fields.modificationDate], ownedKeys: LocalField.all)
       }
     }
     self.init(client: client, store: store, plans: plans, control: control, configuration: configuration)
-    fields = places[0].fields
+    fields = mappings[0].fields
   }
 }
 

@@ -5,10 +5,12 @@ import SmartStore
 struct UnchangedRecordFilter: Sendable {
   /// Positions on a page.
   struct Found: Sendable {
-    /// Brought before by this sync and not changed since: left as they are, also when they were edited here meanwhile.
+    /// Brought earlier by this sync and not changed since; left alone, even if edited locally
+    /// meanwhile.
     var unchanged: Set<Int> = []
-    /// Uploaded from here, and come back saying no more than what was sent. Stored, because the server adds what it
-    /// computes, and because the sync takes charge of a record that was created here; but no news.
+    /// Echoes: records that were uploaded from here and come back with the values sent. They are
+    /// stored, because the server adds computed values and because the sync down becomes their
+    /// owner, but they do not count as changes.
     var echoes: Set<Int> = []
 
     var count: Int { unchanged.count + echoes.count }
@@ -18,9 +20,9 @@ struct UnchangedRecordFilter: Sendable {
   let soup: String
   let syncId: Int64
   let fields: TargetFields
-  /// The first run brings everything, and everything counts.
+  /// On the first run, all records are fetched and counted.
   let isFirstRun: Bool
-  /// Every record is compared with its entry: stamps say nothing.
+  /// Whether every record is compared with its entry, because stamps are not reliable.
   let comparesTexts: Bool
   private var echoes: [String: Int64] = [:]
 
@@ -33,7 +35,7 @@ struct UnchangedRecordFilter: Sendable {
     self.comparesTexts = comparesTexts
   }
 
-  /// Looks up what was uploaded since the last run. Call once, before the first page.
+  /// Looks up the uploads since the last run. Call once, before the first page.
   mutating func prepare() async throws {
     guard !isFirstRun else { return }
     let soup = soup, idPath = fields.id
@@ -46,7 +48,7 @@ struct UnchangedRecordFilter: Sendable {
     var candidates: [Candidate] = []
     let known = PageStamps.Limit(progress.maxTimeStamp), looksAtAll = !echoes.isEmpty
     page.forEachRawText(extra: 0) { i, stamp in
-      // No stamp is read of a record that need not be looked up.
+      // Skip parsing the stamps of records that need no look-up.
       guard let stamp, looksAtAll || known.mayReach(stamp), let time = TimeStamp.milliseconds(stamp),
         looksAtAll || progress.mayBeKnown(stamp: time)
       else { return }
@@ -56,43 +58,43 @@ struct UnchangedRecordFilter: Sendable {
     let asked = candidates, overlay = LocalField.overlay(syncId: syncId), soup = soup, idPath = fields.id
     return try await store.read { snapshot in
       var found = Found()
-      let looker = try snapshot.storedTexts(in: soup, by: idPath, overlay: overlay, on: page)
-      for candidate in asked {
-        // Nearly all are stored as they came: their texts are compared, and nothing is made of them.
-        if progress.mayBeKnown(stamp: candidate.stamp), try looker.isStored(record: candidate.position) {
-          found.unchanged.insert(candidate.position)
-        } else {
-          try sort(candidate, on: page, progress, in: snapshot, into: &found)
-        }
-      }
+      // Nearly all records are stored unchanged; a comparison of bytes finds that without parsing.
+      let known = asked.filter { progress.mayBeKnown(stamp: $0.stamp) }.map(\.position)
+      let areStored = try snapshot.areStored(known, on: page, in: soup, by: idPath, overlay: overlay)
+      for (position, isStored) in zip(known, areStored) where isStored { found.unchanged.insert(position) }
+      let rest = asked.filter { !found.unchanged.contains($0.position) }
+      try sort(rest, on: page, progress, in: snapshot, into: &found)
       return found
     }
   }
 
-  /// Entries with local changes are unchanged where the server still has what they were made from.
+  /// Compares all records. An entry with local changes counts as unchanged if the server still has
+  /// its base.
   private func comparing(_ page: ScannedPage) async throws -> Found {
     let overlay = LocalField.overlay(syncId: syncId), soup = soup, idPath = fields.id, filter = self
     return try await store.read { snapshot in
       var found = Found()
-      let looker = try snapshot.storedTexts(in: soup, by: idPath, overlay: overlay, on: page)
-      for i in 0..<page.count {
-        if try looker.isStored(record: i) || filter.isBase(of: i, on: page, in: snapshot) { found.unchanged.insert(i) }
-      }
+      let areStored = try snapshot.areStored(Array(0..<page.count), on: page, in: soup, by: idPath, overlay: overlay)
+      found.unchanged = Set(areStored.indices.filter { areStored[$0] })
+      found.unchanged.formUnion(try filter.bases(areStored.indices.filter { !areStored[$0] }, on: page, in: snapshot))
       return found
     }
   }
 
-  private func isBase(of position: Int, on page: ScannedPage, in snapshot: StoreSnapshot) throws -> Bool {
-    guard let id = page.id(record: position) else { return false }
-    let ids = try snapshot.entryIds(in: soup, where: fields.id, equals: .text(id))
-    guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object(), entry.hasFlag(LocalField.local),
-      let stored = try snapshot.base(of: ids[0], in: soup).flatMap({ try JSONValue(parsing: $0).objectValue }),
-      let base = RecordMerge.base(stored, fitting: entry, fields)
-    else { return false }
-    return RecordMerge(base: base, local: entry, server: try page.object(record: position), fields: fields).remoteChanges.isEmpty
+  /// Returns the positions of records that equal the bases of their entries.
+  private func bases(_ positions: [Int], on page: ScannedPage, in snapshot: StoreSnapshot) throws -> [Int] {
+    let stored = try StoredRecords(positions, on: page, soup: soup, idPath: fields.id, in: snapshot)
+    let dirty = try stored.entries.filter { try $0.value.object().hasFlag(LocalField.local) }
+    let bases = try snapshot.baseObjects(of: dirty.values.map(\.id), in: soup)
+    return try dirty.compactMap { position, stored in
+      let entry = try stored.object()
+      guard let base = RecordMerge.base(bases[stored.id], fitting: entry, fields) else { return nil }
+      let merge = RecordMerge(base: base, local: entry, server: try page.object(record: position), fields: fields)
+      return merge.remoteChanges.isEmpty ? position : nil
+    }
   }
 
-  // MARK: One record
+  // MARK: Single records
 
   private struct Candidate: Sendable {
     let position: Int
@@ -100,30 +102,42 @@ struct UnchangedRecordFilter: Sendable {
   }
 
   private func sort(
-    _ candidate: Candidate, on page: ScannedPage, _ progress: SyncDownProgress, in snapshot: StoreSnapshot,
+    _ candidates: [Candidate], on page: ScannedPage, _ progress: SyncDownProgress, in snapshot: StoreSnapshot,
     into found: inout Found
   ) throws {
-    guard let id = page.id(record: candidate.position) else { return }
-    let echo = echoes[id]
-    guard echo != nil || progress.mayBeKnown(stamp: candidate.stamp) else { return }
-    let ids = try echo.map { [$0] } ?? snapshot.entryIds(in: soup, where: fields.id, equals: .text(id))
-    guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
+    let asked = candidates.filter { candidate in
+      progress.mayBeKnown(stamp: candidate.stamp) || page.id(record: candidate.position).map { echoes[$0] != nil } ?? false
+    }
+    let stored = try StoredRecords(
+      asked.map(\.position), on: page, soup: soup, idPath: fields.id, known: echoes, in: snapshot)
+    for candidate in asked {
+      guard let entry = try stored.entries[candidate.position]?.object() else { continue }
+      try sort(candidate, on: page, over: entry, into: &found)
+    }
+  }
+
+  private func sort(
+    _ candidate: Candidate, on page: ScannedPage, over entry: JSONObject, into found: inout Found
+  ) throws {
+    let echo = page.id(record: candidate.position).flatMap { echoes[$0] }
     let stored = fields.stamp(of: entry)
     let isStored = stored == candidate.stamp && entry[LocalField.syncId]?.integerValue == syncId
     if isStored, entry.hasFlag(LocalField.local) {
       found.unchanged.insert(candidate.position)
       return
     }
-    guard isStored || echo != nil, saysNoMore(try page.object(record: candidate.position), than: entry) else {
+    guard isStored || echo != nil, addsNothing(try page.object(record: candidate.position), to: entry) else {
       return
     }
-    // Stamps are whole seconds: one that is the same does not say that the record is.
+    // Stamps may have a resolution of seconds, so an equal stamp does not prove that the record is
+    // the same.
     if isStored { found.unchanged.insert(candidate.position) } else { found.echoes.insert(candidate.position) }
   }
 
-  /// True when every member that both have is the same; the modification date is the upload's own, and `attributes` tells
-  /// where the record lives. What the entry never had (the rest of a record created here) says nothing new.
-  private func saysNoMore(_ record: JSONObject, than entry: JSONObject) -> Bool {
+  /// Returns whether every member that both have is equal. The modification date belongs to the
+  /// upload, and `attributes` says where the record lives. Members that the entry never had, such
+  /// as the rest of a record created here, do not count.
+  private func addsNothing(_ record: JSONObject, to entry: JSONObject) -> Bool {
     record.allSatisfy { key, value in
       guard key != fields.modificationDate, !RecordMerge.serverOwn(fields).contains(key), let mine = entry[key] else {
         return true

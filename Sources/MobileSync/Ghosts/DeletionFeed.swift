@@ -1,9 +1,10 @@
-/// A server's own record of deletions: asking it costs what changed, not what there is.
+/// A server's own record of deletions. Asking it costs as much as was deleted, not as much as
+/// exists.
 package protocol DeletionFeed: Sendable {
-  /// Which of `ids` were deleted and are still gone.
+  /// Returns which of `ids` were deleted and are still deleted.
   ///
   /// - Parameter since: ms since 1970 UTC, by the server's clock.
-  /// - Returns: nil when the feed cannot tell: it does not reach back so far, or the type has none.
-  /// - Throws: `RestError` when nothing else can be asked either.
+  /// - Returns: nil if the feed does not reach back that far or does not cover the type.
+  /// - Throws: `RestError` if other requests would fail as well.
   func gone(among ids: [String], since: Int64, in context: FetchContext) async throws -> Set<String>?
 }

@@ -1,13 +1,13 @@
-/// Keeps a server that shows too little from emptying a soup.
+/// Prevents a server that returns too little from emptying a soup.
 package struct GhostGuard: Sendable {
-  /// Of fewer rows than these any part may go.
+  /// With fewer rows than this, any share may be removed.
   package static let fewestRows = 20
-  /// A larger part than this goes only when it is forced to.
+  /// The largest share that is removed without force.
   package let largestShare: Double
 
   package init(largestShare: Double) { self.largestShare = largestShare }
 
-  /// - Parameter count: Rows that might go.
+  /// - Parameter count: The number of rows that could be removed.
   package func refuses(gone: Int, of count: Int, isForced: Bool) -> Bool {
     !isForced && count >= GhostGuard.fewestRows && Double(gone) / Double(max(1, count)) > largestShare
   }

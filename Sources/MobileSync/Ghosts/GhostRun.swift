@@ -2,7 +2,7 @@ import JSON
 import RestClient
 import SmartStore
 
-/// One search for ghosts: what a sync brought, less what the server would send now.
+/// One search for ghosts: entries that a sync brought and the server would no longer send.
 struct GhostRun: Sendable {
   let store: Store
   let client: any RestClient
@@ -15,31 +15,32 @@ struct GhostRun: Sendable {
   var isForced = false
   let onConflicts: @Sendable ([SyncConflict]) -> Void
 
-  var places: [RecordPlace] { target.places(state.soupName) }
+  var mappings: [SoupMapping] { target.mappings(state.soupName) }
   var service: any SyncService { targets.service(of: .syncDown, state.target) }
 
-  /// - Returns: How many entries were removed; those that go with a parent are not counted.
+  /// Removes ghosts.
+  /// - Returns: The number of removed entries; children are not counted.
   func perform() async throws -> Int {
     guard target.hasGhosts else { return 0 }
     let removed = try await removeGhosts() + removeOrphans()
-    if state.options.mergeMode == .merge { for place in places { try await noteDeletions(place) } }
+    if state.options.mergeMode == .merge { for mapping in mappings { try await noteDeletions(mapping) } }
     return removed
   }
 
   private func removeGhosts() async throws -> Int {
-    let run = self, places = places
-    let local = try await store.read { snapshot in try places.map { try run.cleanEntries(of: $0, snapshot) } }
+    let run = self, mappings = mappings
+    let local = try await store.read { snapshot in try mappings.map { try run.cleanEntries(of: $0, snapshot) } }
     guard local.contains(where: { !$0.isEmpty }) else { return 0 }
-    let context = try await context(of: state, places)
+    let context = try await context(of: state, mappings)
     if let gone = try await goneByFeed(local[0].map(\.recordId), in: context) {
-      return try await remove(local[0].filter { gone.contains($0.recordId) }, from: places[0])
+      return try await remove(local[0].filter { gone.contains($0.recordId) }, from: mappings[0])
     }
     let remote = try await remoteIds(of: target, among: local.map { $0.map(\.recordId) }, in: context)
     var removed = 0
-    for (i, place) in places.enumerated() {
+    for (i, mapping) in mappings.enumerated() {
       let ghosts = local[i].filter { !remote[i].contains($0.recordId) }
-      let count = try await remove(ghosts, from: place)
-      if place.isCounted { removed += count }
+      let count = try await remove(ghosts, from: mapping)
+      if mapping.isCounted { removed += count }
     }
     if target.deletions != nil, let began = context.firstAnswer.serverTime, local[0].count > configuration.ghostFeedEntries {
       let checked = configuration.bounded(began, newest: state.maxTimeStamp) - configuration.commitAllowanceMs
@@ -50,7 +51,8 @@ struct GhostRun: Sendable {
 
   // MARK: The record of deletions
 
-  /// What the server's record of deletions says; nil when all ids have to be asked for.
+  /// Returns the ids that the server's record of deletions reports; nil if all ids must be
+  /// requested instead.
   private func goneByFeed(_ ids: [String], in context: FetchContext) async throws -> Set<String>? {
     let since = state.ghostsCheckedUntil
     guard let feed = target.deletions, ids.count > configuration.ghostFeedEntries, since > 0,
@@ -59,41 +61,42 @@ struct GhostRun: Sendable {
     return try await control.value(of: Task { try await feed.gone(among: ids, since: since, in: context) })
   }
 
-  /// Notes that no entry of this sync was a ghost at a time. Not so when one with local changes is: it stayed, and would not be
-  /// found in what is deleted later.
+  /// Records that no entry of this sync was a ghost at a time. Does not do so if one with local
+  /// changes is a ghost: it stayed, and later deletions would not report it.
   private func remember(_ time: Int64, unlessLost remote: Set<String>) async throws {
-    let id = state.id, place = places[0]
+    let id = state.id, mapping = mappings[0]
     try await store.write(.pulled) { transaction in
       guard var stored = try SyncsSoup.find(.id(id), in: transaction) else { return }
-      let dirty = try transaction.externalIds(in: place.soup, path: place.fields.id, ownedBy: id, dirty: true)
+      let dirty = try transaction.externalIds(in: mapping.soup, path: mapping.fields.id, ownedBy: id, dirty: true)
       stored.ghostsCheckedUntil = dirty.allSatisfy(remote.contains) ? time : TimeStamp.never
       try SyncsSoup.save(stored, in: transaction)
     }
   }
 
-  private func context(of state: SyncState, _ places: [RecordPlace]) async throws -> FetchContext {
+  private func context(of state: SyncState, _ mappings: [SoupMapping]) async throws -> FetchContext {
     var context = try await FetchContext(
-      client: client, store: store, control: control, configuration: configuration, places: places)
+      client: client, store: store, control: control, configuration: configuration, mappings: mappings)
     context.take(state)
     context.isForced = isForced
     return context
   }
 
-  private func remove(_ ghosts: [OwnedEntry], from place: RecordPlace) async throws -> Int {
+  private func remove(_ ghosts: [OwnedEntry], from mapping: SoupMapping) async throws -> Int {
     guard !ghosts.isEmpty else { return 0 }
-    let heirs = try await heirs(of: ghosts, in: place), run = self
+    let remainingOwners = try await remainingOwners(of: ghosts, in: mapping), run = self
     var removed = 0
     for start in stride(from: 0, to: ghosts.count, by: GhostRun.removedAtOnce) {
       let ids = ghosts[start..<min(start + GhostRun.removedAtOnce, ghosts.count)].map(\.entryId)
       removed += try await store.write(.pulled) { transaction in
-        // Looked at again: it may have been edited here, or brought by another sync, while the server was asked.
-        let still = try run.cleanEntries(of: place, among: ids, transaction)
+        // Check again: an entry may have been edited, or brought by another sync, during the
+        // request.
+        let still = try run.cleanEntries(of: mapping, among: ids, transaction)
         for entry in still {
-          guard let heir = heirs[entry.recordId] else { continue }
-          _ = try transaction.patch(entry.entryId, in: place.soup, setting: [LocalField.syncId: .integer(heir)])
+          guard let remainingOwner = remainingOwners[entry.recordId] else { continue }
+          _ = try transaction.patch(entry.entryId, in: mapping.soup, setting: [LocalField.syncId: .integer(remainingOwner)])
         }
-        let gone = still.filter { heirs[$0.recordId] == nil }.map(\.entryId)
-        try transaction.remove(gone, from: place.soup)
+        let gone = still.filter { remainingOwners[$0.recordId] == nil }.map(\.entryId)
+        try transaction.remove(gone, from: mapping.soup)
         return gone.count
       }
     }
@@ -108,74 +111,78 @@ struct GhostRun: Sendable {
 
   // MARK: Other syncs
 
-  /// A sync that brought some of the ghosts too.
+  /// Another sync that brought some of the ghosts.
   private struct Other: Sendable {
     let state: SyncState
     let target: any SyncDownTarget
-    let places: [RecordPlace]
-    /// Which of its places has the soup.
+    let mappings: [SoupMapping]
+    /// The position of the soup among its mappings.
     let position: Int
     let shared: [String]
   }
 
-  /// Other syncs that brought the same records and would still get them: by record id. Asks the server only about syncs
-  /// that share a ghost with this one.
-  private func heirs(of ghosts: [OwnedEntry], in place: RecordPlace) async throws -> [String: Int64] {
+  /// Returns, by record id, the other syncs that brought the same records and would still get them.
+  /// Asks the server only about syncs that share a ghost with this one.
+  private func remainingOwners(of ghosts: [OwnedEntry], in mapping: SoupMapping) async throws -> [String: Int64] {
     let ids = Set(ghosts.map(\.recordId)), run = self
-    let others = try await store.read { try run.others(sharing: ids, in: place, $0) }
-    var heirs: [String: Int64] = [:]
+    let others = try await store.read { try run.others(sharing: ids, in: mapping, $0) }
+    var remainingOwners: [String: Int64] = [:]
     for other in others {
-      var asked = other.places.map { _ in [String]() }
+      var asked = other.mappings.map { _ in [String]() }
       asked[other.position] = other.shared
-      var asking = try await context(of: other.state, other.places)
-      // Nothing of the other sync is removed, whatever part of these records it lacks.
+      var asking = try await context(of: other.state, other.mappings)
+      // Nothing of the other sync is removed, so its limit does not apply.
       asking.isForced = true
       let remote = try await remoteIds(of: other.target, among: asked, in: asking)[other.position]
-      for id in other.shared where remote.contains(id) { heirs[id] = other.state.id }
+      for id in other.shared where remote.contains(id) { remainingOwners[id] = other.state.id }
     }
-    return heirs
+    return remainingOwners
   }
 
-  private func others(sharing ids: Set<String>, in place: RecordPlace, _ snapshot: StoreSnapshot) throws -> [Other] {
+  private func others(sharing ids: Set<String>, in mapping: SoupMapping, _ snapshot: StoreSnapshot) throws -> [Other] {
     let downs = try snapshot.entryIds(in: SyncsSoup.name, where: "type", equals: .text(SyncType.syncDown.rawValue))
     return try downs.filter { $0 != state.id }.compactMap { id in
       guard let state = try SyncsSoup.find(.id(id), in: snapshot), let target = try? targets.down(state.target),
         target.hasGhosts
       else { return nil }
-      let places = target.places(state.soupName)
-      guard let position = places.firstIndex(where: { $0.soup == place.soup }),
-        try places.allSatisfy({ try snapshot.soupExists($0.soup) })
+      let mappings = target.mappings(state.soupName)
+      guard let position = mappings.firstIndex(where: { $0.soup == mapping.soup }),
+        try mappings.allSatisfy({ try snapshot.soupExists($0.soup) })
       else { return nil }
-      let path = places[position].fields.id
-      let owned = try snapshot.externalIds(in: place.soup, path: path, ownedBy: id, dirty: false)
+      let path = mappings[position].fields.id
+      let owned = try snapshot.externalIds(in: mapping.soup, path: path, ownedBy: id, dirty: false)
       let shared = owned.filter(ids.contains)
-      return shared.isEmpty ? nil : Other(state: state, target: target, places: places, position: position, shared: shared)
+      return shared.isEmpty ? nil : Other(state: state, target: target, mappings: mappings, position: position, shared: shared)
     }
   }
 
   // MARK: This sync's entries
 
-  /// - Parameter candidates: Only these; nil for all.
+  /// Returns the entries without local changes that this sync brought.
+  /// - Parameter candidates: The entries to examine; nil for all.
   private func cleanEntries(
-    of place: RecordPlace, among candidates: [Int64]? = nil, _ snapshot: StoreSnapshot
+    of mapping: SoupMapping, among candidates: [Int64]? = nil, _ snapshot: StoreSnapshot
   ) throws -> [OwnedEntry] {
     let found = try snapshot.cleanEntries(
-      in: place.soup, where: LocalField.syncId, equals: .integer(state.id), idPath: place.fields.id, among: candidates)
-    let busy = try busyParents(of: place, snapshot)
+      in: mapping.soup, where: LocalField.syncId, equals: .integer(state.id), idPath: mapping.fields.id, among: candidates)
+    let busy = try busyParents(of: mapping, snapshot)
     return busy.isEmpty ? found : found.filter { !busy.contains($0.recordId) }
   }
 
-  /// Parents that have a child with local changes: they are not clean either.
-  private func busyParents(of place: RecordPlace, _ snapshot: StoreSnapshot) throws -> Set<String> {
-    guard place.isCounted, let child = places.first(where: { $0.parentIdField != nil }), let field = child.parentIdField else {
+  /// Returns the ids of parents that have a child with local changes; such a parent does not count
+  /// as clean.
+  private func busyParents(of mapping: SoupMapping, _ snapshot: StoreSnapshot) throws -> Set<String> {
+    guard mapping.isCounted, let child = mappings.first(where: { $0.parentIdField != nil }), let field = child.parentIdField
+    else {
       return []
     }
     return Set(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
   }
 
-  /// Entries whose records are looked up in one step.
+  /// The number of records that are looked up in one step.
   static let lookedUpAtOnce = 2000
 
-  /// Ghosts removed in one transaction: other writers wait for no longer than some milliseconds.
+  /// The number of ghosts removed in one transaction: few enough that other writers wait only some
+  /// milliseconds.
   private static let removedAtOnce = 1000
 }

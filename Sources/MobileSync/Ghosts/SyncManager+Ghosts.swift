@@ -3,18 +3,21 @@ import RestClient
 import SmartStore
 
 extension SyncManager {
-  /// Removes the clean entries a sync down brought that the server would no longer send: deleted there, or no longer in
-  /// the target's scope. Entries with local changes stay. The sync state stays as it is but for
-  /// ``SyncState/ghostsCheckedUntil``.
+  /// Removes ghosts: clean entries that a sync down brought and that the server would no longer
+  /// send, because they were deleted or left the target's scope. Entries with local changes stay.
+  /// Of the sync state, only ``SyncState/ghostsCheckedUntil`` changes.
   ///
   /// - Parameters:
   ///   - reference: A sync down.
-  ///   - force: Also when they are more than the target allows otherwise.
-  ///   - onConflict: Told the entries with local changes whose record the server has deleted; with ``MergeMode/merge`` only.
-  ///   - completion: Called once, from the run's task: the number of entries removed, or why it ended before.
+  ///   - force: Removes them even if they are more than the target normally allows.
+  ///   - onConflict: Called with the entries that have local changes and whose record the server
+  ///     has deleted; with ``MergeMode/merge`` only.
+  ///   - completion: Called once on the run's task with the number of removed entries, or the error
+  ///     that ended it.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.wrongSyncType`, `.alreadyRunning`.
-  /// - Note: An entry belongs to the sync that wrote it last (`__sync_id__`), as in the model. One that another sync brought
-  ///   too, and that the server still sends to that one, goes over to it instead of being removed.
+  /// - Note: As in the Mobile SDK, an entry belongs to the sync that wrote it last (`__sync_id__`).
+  ///   If another sync brought it as well and the server still sends it to that sync, the entry is
+  ///   handed over instead of removed.
   public func cleanResyncGhosts(
     _ reference: SyncReference, force: Bool = false, onConflict: @escaping ConflictListener = { _ in },
     completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
@@ -36,7 +39,7 @@ extension SyncManager {
     let target = try targets.down(state.target)
     restrain(state, control)
     try reserve(state.id, control)
-    let ticket = turns.book(target.places(state.soupName).map(\.soup))
+    let ticket = turns.book(target.mappings(state.soupName).map(\.soup))
     launch {
       let result: Result<Int, SyncError>
       do {
@@ -44,7 +47,7 @@ extension SyncManager {
         try await self.settleOrg(of: state, control)
         let run = GhostRun(
           store: self.store, client: self.client, targets: self.targets, control: control, configuration: self.configuration,
-          state: state, target: target, isForced: force, onConflicts: { self.tell($0, onConflict) })
+          state: state, target: target, isForced: force, onConflicts: { self.report($0, onConflict) })
         result = .success(try await run.perform())
       } catch {
         result = .failure(

@@ -1,17 +1,17 @@
 import RestClient
 import Synchronization
 
-/// Counts what one run sends and receives.
+/// Counts the requests and bytes of one run.
 final class RequestMeter: Sendable {
   struct Totals: Sendable, Equatable {
     var requests = 0
     var retries = 0
     var bytes = 0
-    /// What the last answer said of the server's limits.
+    /// What the last answer said about the server's limits.
     var limitInfo: String?
   }
 
-  /// The meter of the run that the current task works for.
+  /// The meter of the run that the current task belongs to.
   @TaskLocal fileprivate static var current: RequestMeter?
 
   private let state = Mutex(Totals())
@@ -20,7 +20,7 @@ final class RequestMeter: Sendable {
 
   func note(limitInfo: String) { state.withLock { $0.limitInfo = limitInfo } }
 
-  /// Counts what `work` sends, in tasks it starts as well.
+  /// Counts the requests of `work`, including those of tasks it starts.
   func counting(_ work: () async -> Void) async { await RequestMeter.$current.withValue(self, operation: work) }
 
   fileprivate func note(_ trace: RestTrace) {
@@ -31,19 +31,20 @@ final class RequestMeter: Sendable {
   }
 }
 
-/// Whom a request is for.
+/// Identifies requests of syncs.
 package enum SyncTraffic {
-  /// Whether the current task works for a sync.
+  /// Whether the current task belongs to a sync.
   package static var isOfSync: Bool { RequestMeter.current != nil }
 }
 
-/// To be given to clients and connections as their observer: it books each try on the sync that caused it, sign-in included.
+/// Attributes each attempt of a request, sign-in included, to the sync that caused it. Pass it to
+/// clients and connections as their observer.
 ///
-/// Without it the `requests`, `retries` and `bytes` of sync states stay 0; everything else works.
+/// Without it, `requests`, `retries` and `bytes` of sync states stay 0; everything else works.
 public struct SyncTrafficObserver: RestObserver {
   private let next: (any RestObserver)?
 
-  /// - Parameter next: Hears of everything too.
+  /// - Parameter next: Another observer that gets the same calls.
   public init(next: (any RestObserver)? = nil) { self.next = next }
 
   public func requestFinished(_ trace: RestTrace) {

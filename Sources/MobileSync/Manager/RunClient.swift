@@ -1,6 +1,7 @@
 import RestClient
 
-/// The client a run uses: passes everything on, and reads the server's clock and limits off the answers.
+/// The client of a run: forwards requests, and reads the server's clock and limits from the
+/// answers.
 struct RunClient: RestClient {
   let client: any RestClient
   let service: any SyncService

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The way to end one run from outside. Any thread.
+/// Ends one run from outside. Any thread.
 ///
-/// Stopping is polite: a run ends at its next check point, and what can be abandoned without doubt about the outcome (a
-/// fetch, a place in the queue) is abandoned at once.
+/// A stopped run ends at its next check point. Work that can be abandoned without leaving the outcome
+/// in doubt, such as a fetch or the wait for a turn, is abandoned at once.
 package final class RunControl: Sendable {
   private struct State {
     var isStopping = false
@@ -17,13 +17,13 @@ package final class RunControl: Sendable {
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Why the run was asked to end, in a sentence for people; nil where the one who asked knows.
+  /// Why the run was asked to end, in a sentence for users; nil if the caller knows.
   var reason: String? { state.withLock { $0.reason } }
 
-  /// Sets what each check point asks first: a sentence ends the run.
+  /// Sets a check that runs at each check point. If it returns a sentence, the run ends.
   func restrain(_ restraint: @escaping @Sendable () -> String?) { state.withLock { $0.restraint = restraint } }
 
-  /// Safe twice.
+  /// Asks the run to end. A second call has no effect.
   func stop(because reason: String? = nil) {
     let actions = state.withLock { state in
       if !state.isStopping { state.reason = reason }
@@ -34,13 +34,13 @@ package final class RunControl: Sendable {
     for action in actions { action() }
   }
 
-  /// - Throws: `CancellationError` once the run is to end.
+  /// - Throws: `CancellationError` if the run should end.
   package func check() throws {
     if let reason = state.withLock({ $0.restraint })?() { stop(because: reason) }
     if isStopping || Task.isCancelled { throw CancellationError() }
   }
 
-  /// Waits for a task that is cancelled as soon as the run is to end.
+  /// Waits for a task and cancels it as soon as the run should end.
   func value<T: Sendable>(of task: Task<T, any Error>) async throws -> T {
     let key = onStop { task.cancel() }
     defer { state.withLock { $0.abandon[key] = nil } }
@@ -51,7 +51,7 @@ package final class RunControl: Sendable {
     }
   }
 
-  /// Calls `action` once when the run is to end; at once when it is already.
+  /// Calls `action` once when the run should end; immediately if it already should.
   private func onStop(_ action: @escaping @Sendable () -> Void) -> Int {
     let (key, now) = state.withLock { state in
       state.nextKey += 1

@@ -2,7 +2,7 @@ import JSON
 import RestClient
 import SmartStore
 
-/// What every run works with. The same for its whole life.
+/// The services that a run uses. Constant for the whole run.
 struct RunEnvironment: Sendable {
   let store: Store
   let client: RunClient
@@ -15,14 +15,15 @@ struct RunEnvironment: Sendable {
   let refusedFields = RefusedFields()
   let onUpdate: @Sendable (SyncState) -> Void
   let onConflicts: @Sendable ([SyncConflict]) -> Void
-  /// What decides conflicts, by name.
+  /// Returns the conflict resolver of a name.
   let resolver: @Sendable (String) -> ConflictResolver?
 }
 
-/// A run's state and its right to run: saved together, reported after that. One run owns it, and its task alone uses it.
+/// A run's state and lease: saved together, and reported afterwards. Owned by one run and used only
+/// by its task.
 final class RunRecord {
   let environment: RunEnvironment
-  /// The soups the run writes to.
+  /// The soups that the run writes to.
   let soups: [String]
   let mode: RunMode
   private(set) var lease: Lease
@@ -36,11 +37,12 @@ final class RunRecord {
     self.state = state
   }
 
-  /// Runs one transaction that does the work of a step and saves the state with it. All of it is committed, or nothing.
+  /// Runs a step of the run in one transaction and saves the state with it.
   ///
-  /// - Parameter body: Works on the entries and changes the state accordingly.
-  /// - Returns: What `body` returned, once it is committed.
-  /// - Throws: `StoreError` `.leaseLost` when another process took the sync over. Nothing is written then.
+  /// - Parameter body: Works on the entries and updates the state.
+  /// - Returns: The result of `body`, after the commit.
+  /// - Throws: `StoreError` `.leaseLost` if another process has taken over the sync. Nothing is
+  ///   written then.
   @discardableResult
   func save<T: Sendable>(
     _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> T
@@ -61,10 +63,10 @@ final class RunRecord {
     return result
   }
 
-  /// Tells the listener how things stand.
+  /// Reports the current state to the listener.
   func report() { environment.onUpdate(state) }
 
-  /// Tells the listener how far it got, where the stored state is further already.
+  /// Reports an earlier status and progress than the stored state has.
   func report(status: SyncStatus, progress: Int) {
     var shown = state
     shown.status = status
@@ -73,7 +75,7 @@ final class RunRecord {
     environment.onUpdate(shown)
   }
 
-  /// The state with the traffic so far.
+  /// Returns the state with the traffic so far.
   private func counted() -> SyncState {
     var state = state
     let totals = environment.client.meter.totals
@@ -84,7 +86,8 @@ final class RunRecord {
     return state
   }
 
-  /// Ends the run that threw `error`: STOPPED when it was asked to end, else FAILED. What was stored stays stored.
+  /// Ends the run after `error`: as STOPPED if it was asked to end, else as FAILED. Stored records
+  /// stay.
   func end(_ error: any Error) async {
     let now = environment.configuration.now()
     var ended = counted()
@@ -100,17 +103,17 @@ final class RunRecord {
     }
     let final = ended, lease = lease, soups = soups
     state = final
-    // The row belongs to the process that took the sync over.
+    // The row belongs to the process that took over the sync.
     if let error = error as? StoreError, error.code == .leaseLost { return }
     do {
       try await environment.store.write(.pulled) { transaction in
         try transaction.verify(lease)
-        for soup in soups where try transaction.soupExists(soup) { try transaction.finishLoading(soup: soup) }
+        for soup in soups where try transaction.soupExists(soup) { try transaction.finishBulkLoad(soup: soup) }
         try SyncsSoup.save(final, in: transaction)
         try transaction.releaseLease(lease)
       }
     } catch {
-      // The next manager finds a RUNNING row whose owner is gone, and stops it.
+      // The next manager finds a RUNNING row without a living owner and stops the sync.
       environment.configuration.logger.error(
         "sync \(final.id) ended \(final.status.rawValue), and that could not be saved: \(error)")
     }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// First come, first served, for each soup: syncs that touch one soup never overlap, others run at once.
+/// Serializes syncs by soup, first come, first served: syncs that share a soup never overlap,
+/// others run concurrently.
 final class SoupTurns: Sendable {
   struct Ticket: Sendable {
     fileprivate let soups: [String]
@@ -19,8 +20,8 @@ final class SoupTurns: Sendable {
 
   private let lines = Mutex(Lines())
 
-  /// Takes a place in the lines of some soups, in all at once: a run ahead in one line is ahead in every line both stand
-  /// in, so there is no deadlock. Every ticket must be given back with ``leave(_:)``.
+  /// Enters the queues of some soups, all at once. A run that is ahead in one queue is ahead in
+  /// every queue that both are in, so there is no deadlock. Return every ticket with ``leave(_:)``.
   func book(_ soups: [String]) -> Ticket {
     lines.withLock { lines in
       lines.next += 1
@@ -30,13 +31,14 @@ final class SoupTurns: Sendable {
     }
   }
 
-  /// True while another run is ahead.
+  /// Returns whether another run is ahead.
   func isWaiting(_ ticket: Ticket) -> Bool {
     lines.withLock { lines in ticket.soups.contains { lines.bySoup[$0]?.first?.number != ticket.number } }
   }
 
-  /// Waits until the ticket is the first in its lines.
-  /// - Throws: `CancellationError` when the task is cancelled first. The ticket is still to be given back.
+  /// Waits until the ticket is first in all of its queues.
+  /// - Throws: `CancellationError` if the task is cancelled first. The ticket must still be
+  ///   returned.
   func wait(_ ticket: Ticket) async throws {
     for soup in ticket.soups { try await wait(ticket.number, for: soup) }
   }
@@ -59,7 +61,7 @@ final class SoupTurns: Sendable {
     }
   }
 
-  /// Gives the places up; the next run in line may continue.
+  /// Leaves the queues; the next run may start.
   func leave(_ ticket: Ticket) {
     let next = lines.withLock { lines in
       ticket.soups.compactMap { soup -> CheckedContinuation<Void, any Error>? in

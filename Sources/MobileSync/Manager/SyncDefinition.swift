@@ -1,9 +1,10 @@
 import JSON
 
-/// A named sync as a configuration file defines it: `{syncName, syncType, soupName, target, options}`, checked.
+/// A named sync as defined in a configuration file, checked:
+/// `{syncName, syncType, soupName, target, options}`.
 public struct SyncDefinition: Sendable, Equatable {
   public var name: String { state.name ?? "" }
-  /// As it will be stored: normalised, with the status NEW.
+  /// The state to store: normalized, with the status NEW.
   let state: SyncState
 
   static let keys = KnownKeys(["syncName", "syncType", "soupName", "target", "options"])
@@ -11,8 +12,8 @@ public struct SyncDefinition: Sendable, Equatable {
   /// Checks one entry of a file.
   /// - Parameters:
   ///   - entry: An element of the file's `syncs`.
-  ///   - targets: The kinds of targets that the entry may name.
-  /// - Throws: ``SyncError``, whose `place` leads from the entry to what is wrong.
+  ///   - targets: The kinds of targets that the entry may use.
+  /// - Throws: ``SyncError``, whose `place` leads from the entry to the mistake.
   public init(_ entry: JSONValue, targets: TargetRegistry) throws(SyncError) {
     guard let members = entry.objectValue else {
       throw SyncError(.invalidArguments, "must be an object, got \(entry.kindName)")
@@ -53,9 +54,9 @@ public struct SyncDefinition: Sendable, Equatable {
 }
 
 extension SyncState {
-  /// A new sync, its target and options checked and normalised.
-  /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.invalidArguments`, `.noFieldlist`; its `place` begins with
-  ///   `target` or `options`.
+  /// Creates the state of a new sync with checked and normalized target and options.
+  /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.invalidArguments`,
+  ///   `.noFieldlist`; its `place` begins with `target` or `options`.
   init(
     defining type: SyncType, target: JSONObject, options: JSONObject?, soupName: String, name: String?,
     targets: TargetRegistry
@@ -76,8 +77,8 @@ extension SyncState {
     guard options.maxPages == nil || target.canPause else {
       throw SyncError(
         .invalidOptions,
-        "options: 'maxPages' cannot be kept by a target of type '\(target.json["type"]?.stringValue ?? "")': "
-          + "a later run cannot go on where one ended")
+        "options: 'maxPages' is not supported by a target of type '\(target.json["type"]?.stringValue ?? "")': "
+          + "its runs cannot be paused")
     }
     return target.json
   }

@@ -2,10 +2,12 @@ import SmartStore
 import Support
 import Synchronization
 
-/// Who may run a sync: leases in the store, so that two processes on one store never run one sync at once.
+/// Grants the right to run a sync with leases in the store, so that two processes never run a sync
+/// of one store at once.
 ///
-/// An owner is a process, its process id namespace, and a manager in it. On one machine a dead owner is recognised at
-/// once and a living one is never robbed; a lease of another machine counts until it expires.
+/// An owner is a process, its process id namespace, and a manager in it. On the same machine, a
+/// dead owner is detected at once and a living one keeps its lease; a lease from another machine is
+/// valid until it expires.
 final class SyncLeases: Sendable {
   private static let living = Mutex((last: 0, serials: Set<Int>()))
 
@@ -28,7 +30,7 @@ final class SyncLeases: Sendable {
 
   static func name(_ syncId: Int64) -> String { "sync:\(syncId)" }
 
-  /// Takes the lease of a sync.
+  /// Acquires the lease of a sync.
   /// - Throws: ``SyncError`` `.runningElsewhere`.
   func acquire(_ syncId: Int64, now: Int64, duration: Int64, in transaction: StoreTransaction) throws -> Lease {
     let name = SyncLeases.name(syncId)
@@ -42,14 +44,14 @@ final class SyncLeases: Sendable {
     SyncError(.runningElsewhere, "sync \(id) is still running in another process", isRetryable: true)
   }
 
-  /// True while the sync runs, in this manager or another.
+  /// Returns whether the sync is running, in this manager or another.
   func isHeld(_ lease: Lease, now: Int64) -> Bool { lease.owner == owner || isHeldByOther(lease, now: now) }
 
-  /// True while another process, or another manager of this one, runs the sync.
+  /// Returns whether another process, or another manager of this one, is running the sync.
   func isHeldByOther(_ lease: Lease, now: Int64) -> Bool {
     guard lease.owner != owner else { return false }
     let parts = lease.owner.split(separator: "/", omittingEmptySubsequences: false)
-    // Of an owner that another version wrote nothing is known.
+    // Another version wrote the owner, so nothing is known about it.
     guard parts.count == 3, let process = ProcessIdentity(text: String(parts[0])), let serial = Int(parts[2]) else {
       return lease.expiresAt > now
     }
@@ -57,7 +59,7 @@ final class SyncLeases: Sendable {
     return switch process.liveness(in: String(parts[1])) {
     case .running: true
     case .dead: false
-    // Only time tells.
+    // Only the expiry can tell.
     case .unknown: lease.expiresAt > now
     }
   }

@@ -1,11 +1,12 @@
 import Dispatch
 import JSON
 
-/// The same calls for `async` code: each waits for the end of the run and gives the final state, be it DONE, STOPPED or
-/// FAILED. An error means that the run could not start.
+/// The calls for `async` code. Each waits for the end of the run and returns the final state: DONE,
+/// STOPPED or FAILED. An error means that the run could not start.
 ///
-/// Cancelling the task that waits cancels the run, at its next check point: the call then gives its state, STOPPED. A task that
-/// is cancelled before gets a `CancellationError`, and nothing is started.
+/// Cancelling the waiting task stops the run at its next check point, and the call returns its
+/// state, STOPPED. In a task that was already cancelled, the call throws `CancellationError` and
+/// starts nothing.
 extension SyncManager {
   public func syncDown(
     target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil
@@ -49,8 +50,8 @@ extension SyncManager {
     try await finalState { manager, listeners in try manager.reSync(reference, listeners, mode: .more) }
   }
 
-  /// - Returns: How many ghosts were removed.
-  /// - Throws: ``SyncError`` `.stopped` also when the task that waits is cancelled.
+  /// - Returns: The number of removed ghosts.
+  /// - Throws: ``SyncError`` `.stopped` also if the waiting task is cancelled.
   public func cleanResyncGhosts(_ reference: SyncReference) async throws -> Int {
     try await ending { control, end in
       try self.cleanResyncGhosts(reference, control) { end($0.mapError { $0 }) }
@@ -70,8 +71,8 @@ extension SyncManager {
     }
   }
 
-  /// Starts a run away from the cooperative pool, since starting waits for the store, and waits for its end. The run is asked to
-  /// stop when the task is cancelled.
+  /// Starts a run outside of the cooperative pool, because starting waits for the store, and waits
+  /// for the end of the run. Stops the run if the task is cancelled.
   private func ending<T: Sendable>(
     _ start: @escaping @Sendable (RunControl, @escaping @Sendable (Result<T, any Error>) -> Void) throws -> Void
   ) async throws -> T {
@@ -92,7 +93,7 @@ extension SyncManager {
     }
   }
 
-  /// Runs something that blocks, away from the cooperative pool.
+  /// Runs blocking work outside of the cooperative pool.
   package static func onStartQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
       startQueue.async { continuation.resume(with: Result { try body() }) }

@@ -1,16 +1,18 @@
 import JSON
 
 extension SyncManager {
-  /// Creates the syncs of a `usersyncs.json` or `globalsyncs.json` and brings those that exist up to date; none is started.
+  /// Creates the syncs of a `usersyncs.json` or `globalsyncs.json` and updates existing ones;
+  /// starts none.
   ///
-  /// Each entry is checked by itself: a bad one does not keep the others out. A sync that exists and is defined otherwise takes
-  /// the file's definition, unless it is running; that is logged, and listeners of ``updates(named:)`` get the new state. When it
-  /// gets its records from somewhere else now, it starts from the beginning.
+  /// Each entry is checked by itself, so a bad one does not affect the others. If the definition of
+  /// an existing sync differs, the sync takes the file's definition unless it is running. That is
+  /// logged, and listeners of ``updates(named:)`` get the new state. If the source of its records
+  /// changed, the sync starts from the beginning.
   ///
   /// - Parameters:
   ///   - contents: An object with the array `syncs`.
-  ///   - fileName: For the messages.
-  /// - Returns: One message for each entry that was refused, and one when the file holds no list of syncs.
+  ///   - fileName: The name for messages.
+  /// - Returns: One message for each rejected entry, and one if the file has no list of syncs.
   @discardableResult
   public func setupSyncs(from contents: JSONValue, fileName: String) -> [String] {
     guard let entries = contents["syncs"]?.arrayValue else {
@@ -42,8 +44,8 @@ extension SyncManager {
     try insert(&new)
   }
 
-  /// Gives a stored sync another definition.
-  /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`: the old one stays then.
+  /// Replaces the definition of a stored sync.
+  /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`: the old definition stays then.
   private func redefine(_ id: Int64, as new: SyncState, _ fileName: String) throws {
     let now = configuration.now()
     let changed = try store.writeBlocking(.synced) { transaction -> SyncState? in
@@ -51,7 +53,7 @@ extension SyncManager {
       try checkNotRunning(stored.id, now: now, transaction)
       var state = new
       state.id = id
-      // What it brought so far stays in the soup.
+      // The records that it brought stay in the soup.
       state.orgId = stored.orgId
       if stored.type == new.type, stored.target == new.target, stored.soupName == new.soupName {
         state.keepProgress(of: stored)
@@ -63,14 +65,14 @@ extension SyncManager {
     }
     guard let changed else { return }
     configuration.logger.notice(
-      "\(fileName): sync '\(new.name ?? "")' has the file's new definition from now on",
+      "\(fileName): sync '\(new.name ?? "")' was updated to the definition in the file",
       metadata: ["sync": "\(id)", "startsOver": "\(changed.status == .new)"])
-    hub.tell(changed)
+    hub.send(changed)
   }
 }
 
 extension SyncState {
-  /// For a definition that changes nothing about where records come from or go to.
+  /// Keeps the progress, for a definition with the same source or destination of records.
   fileprivate mutating func keepProgress(of other: SyncState) {
     status = other.status
     progress = other.progress

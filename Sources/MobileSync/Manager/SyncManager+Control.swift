@@ -1,13 +1,14 @@
 import SmartStore
 
 extension SyncManager {
-  /// Ends one sync at its next check point, STOPPED. Nothing happens when it does not run here.
+  /// Stops a sync at its next check point, with the status STOPPED. Does nothing if it is not
+  /// running in this manager.
   public func cancel(_ id: Int64) {
     shared.withLock { $0.active[id] }?.stop()
   }
 
-  /// Accepts no more syncs and ends those that run at their next check point: before a page is stored, before a batch is
-  /// sent. Does not wait for them.
+  /// Rejects new syncs and stops the running ones at their next check point: before a page is
+  /// stored or a batch is sent. Does not wait for them.
   public func stop() {
     let controls = shared.withLock { shared in
       shared.isAccepting = false
@@ -16,16 +17,17 @@ extension SyncManager {
     for control in controls { control.stop() }
   }
 
-  /// The ids of the syncs that are queued or run, and of those whose ghosts are being cleaned, in this manager.
+  /// The ids of the syncs that are queued, running, or being cleaned of ghosts in this manager.
   public var runningSyncs: [Int64] { shared.withLock { $0.active.keys.sorted() } }
 
   /// Accepts syncs again after ``stop()``.
   ///
   /// - Parameters:
-  ///   - restartStopped: Also runs every sync whose status is STOPPED. One that cannot start is logged and passed over.
-  ///   - onUpdate: Told the states of these runs.
-  /// - Returns: The ids of the syncs that run again.
-  /// - Throws: ``SyncError`` `.cannotRestart` when it was not stopped.
+  ///   - restartStopped: Also runs every sync with the status STOPPED. One that cannot start is
+  ///     logged and skipped.
+  ///   - onUpdate: Gets the states of these runs.
+  /// - Returns: The ids of the restarted syncs.
+  /// - Throws: ``SyncError`` `.cannotRestart` if the manager was not stopped.
   @discardableResult
   public func restart(restartStopped: Bool, onUpdate: @escaping Listener) throws -> [Int64] {
     let wasAccepting = shared.withLock { shared in
@@ -38,7 +40,7 @@ extension SyncManager {
     guard restartStopped else { return [] }
     try recoverAbandoned()
     let now = configuration.now()
-    // One that has had its pages waits to be asked for more, and a server that named a time is not asked before.
+    // Skip syncs that paused at their page limit, and those whose server named a later time.
     let stopped = try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }).filter { !$0.hasMore && $0.resumeAt <= now }
     return stopped.compactMap { state -> Int64? in
       do {
@@ -50,8 +52,9 @@ extension SyncManager {
     }
   }
 
-  /// Ends everything, also requests under way and what is just being started, and waits for it. Every listener has had its last
-  /// call then. Creates whose answer is abandoned so are looked for by the next sync up.
+  /// Cancels everything, including requests in flight and runs that are just starting, and waits
+  /// for the end. Every listener has had its last call by then. The next sync up looks for creates
+  /// whose answers were abandoned.
   public func shutdown() async {
     stop()
     let tasks = shared.withLock { shared in
@@ -66,7 +69,7 @@ extension SyncManager {
     forgetInstance()
   }
 
-  /// Calls `body` once none of these syncs runs any more and their listeners have had their last call.
+  /// Calls `body` once none of these syncs is running and their listeners have had their last call.
   public func whenEnded(_ ids: [Int64], _ body: @escaping @Sendable () -> Void) {
     let runs = shared.withLock { shared in ids.compactMap { shared.runs[$0].flatMap { shared.tasks[$0] } } }
     launch {
@@ -85,7 +88,7 @@ extension SyncManager {
     }
   }
 
-  /// Waits until nothing runs, without stopping anything.
+  /// Waits until nothing is running, without stopping anything.
   public func waitUntilIdle() async {
     while let task = shared.withLock({ $0.tasks.first?.value }) { await task.value }
   }

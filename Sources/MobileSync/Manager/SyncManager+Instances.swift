@@ -2,7 +2,8 @@ import RestClient
 import SmartStore
 import Synchronization
 
-/// One manager for each store in a process: a second one would not know what the first is running.
+/// One manager per store in a process, because a second one would not know what the first is
+/// running.
 extension SyncManager {
   private struct Entry {
     weak var manager: SyncManager?
@@ -10,15 +11,17 @@ extension SyncManager {
 
   private static let instances = Mutex<[ObjectIdentifier: Entry]>([:])
 
-  /// The manager of a store: the same one as long as it is referenced and not shut down.
+  /// Returns the manager of a store. It stays the same one while it is referenced and not shut
+  /// down.
   ///
   /// - Parameters:
   ///   - store: Holds the soups and the sync states.
-  ///   - client: Used when the manager is made now.
-  ///   - targets: Likewise.
-  ///   - configuration: Likewise.
+  ///   - client: Used if a new manager is created.
+  ///   - targets: Used if a new manager is created.
+  ///   - configuration: Used if a new manager is created.
   /// - Throws: ``SmartStore/StoreError``.
-  /// - Note: A store belongs to one user, so this is the model's one manager for each user and store. Blocks while one is made.
+  /// - Note: A store belongs to one user, so this corresponds to the Mobile SDK's manager for each
+  ///   user and store. Blocks while a manager is created.
   public static func instance(
     for store: Store, client: any RestClient, targets: TargetRegistry,
     configuration: SyncConfiguration = SyncConfiguration()
@@ -27,7 +30,7 @@ extension SyncManager {
     if let manager = existing(key) { return manager }
     let made = try SyncManager(store: store, client: client, targets: targets, configuration: configuration)
     return instances.withLock { instances in
-      // Another caller was quicker.
+      // Another caller was faster.
       if let known = instances[key]?.manager, known.store === store { return known }
       instances[key] = Entry(manager: made)
       return made
@@ -41,7 +44,7 @@ extension SyncManager {
     }
   }
 
-  /// The next call for its store makes a new one.
+  /// Makes the next call for this store create a new manager.
   func forgetInstance() {
     let key = ObjectIdentifier(store)
     SyncManager.instances.withLock { instances in

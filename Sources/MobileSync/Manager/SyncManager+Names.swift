@@ -1,14 +1,15 @@
 import JSON
 
-/// The calls by the names that the native SDK gives them.
+/// The calls under the names of the native SDK.
 extension SyncManager {
-  /// Runs the sync with this name again, from where it stands.
+  /// Runs the sync with this name again, from its current state.
   /// - Throws: As ``reSync(_:onConflict:onUpdate:)``.
   @discardableResult
   public func reSync(named name: String, onUpdate: @escaping Listener) throws -> SyncState {
     try reSync(.name(name), onUpdate: onUpdate)
   }
 
+  /// Runs the sync with this id again, from its current state.
   /// - Throws: As ``reSync(_:onConflict:onUpdate:)``.
   @discardableResult
   public func reSync(id: Int64, onUpdate: @escaping Listener) throws -> SyncState {
@@ -31,10 +32,10 @@ extension SyncManager {
     try cleanResyncGhosts(.id(id), completion: completion)
   }
 
-  /// - Returns: How many ghosts were removed.
+  /// - Returns: The number of removed ghosts.
   public func cleanGhosts(named name: String) async throws -> Int { try await cleanResyncGhosts(.name(name)) }
 
-  /// - Returns: How many ghosts were removed.
+  /// - Returns: The number of removed ghosts.
   public func cleanGhosts(id: Int64) async throws -> Int { try await cleanResyncGhosts(.id(id)) }
 
   /// - Returns: The final state.

@@ -1,16 +1,17 @@
 import SmartStore
 
-/// What syncs of the org keep to that those with named servers do not: a limit of this side, and one org for each of them.
+/// Restrictions of syncs with the org, as opposed to named connections: a local limit on requests,
+/// and one org for each sync.
 extension SyncManager {
   // MARK: The limit
 
-  /// - Throws: `RestError` when no sync of the org may start now.
+  /// - Throws: `RestError` if no sync of the org may start now.
   func checkRestraint(_ state: SyncState) throws {
     guard state.connection == nil, let refusal = configuration.restraint(true) else { return }
     throw refusal
   }
 
-  /// Lets the limit end a run at its check points.
+  /// Stops a run at a check point if the limit is reached.
   func restrain(_ state: SyncState, _ control: RunControl) {
     guard state.connection == nil else { return }
     control.restrain { [restraint = configuration.restraint] in restraint(false)?.message }
@@ -18,14 +19,15 @@ extension SyncManager {
 
   // MARK: The org
 
-  /// Makes sure that a run stays in the org of the runs before, and notes that of a first one. Sends nothing but a sign-in.
+  /// Checks that a run is in the org of the previous runs, or stores the org of a first run. Sends
+  /// nothing but a sign-in.
   /// - Throws: ``SyncError`` `.otherOrg`.
   func settleOrg(_ record: RunRecord) async throws {
     guard let found = try await newOrg(of: record.state, record.environment.control) else { return }
     try await record.save(.pulled) { _, state in state.orgId = found }
   }
 
-  /// The same for a search for ghosts: in another org every entry would be one.
+  /// Does the same for a search for ghosts: in another org every entry would be one.
   func settleOrg(of state: SyncState, _ control: RunControl) async throws {
     guard let found = try await newOrg(of: state, control) else { return }
     try await store.write(.pulled) { transaction in
@@ -35,7 +37,7 @@ extension SyncManager {
     }
   }
 
-  /// The org of a sync that has none yet; nil where nothing is to be noted.
+  /// Returns the org of a sync that has none yet; nil if there is nothing to store.
   private func newOrg(of state: SyncState, _ control: RunControl) async throws -> String? {
     guard state.connection == nil, let findOrg = configuration.findOrg else { return nil }
     let found = try await control.value(of: Task { try await findOrg() })
@@ -44,7 +46,7 @@ extension SyncManager {
       let name = state.name.map { "'\($0)'" } ?? "\(state.id)"
       throw SyncError(
         .otherOrg,
-        "sync \(name) of store '\(store.name)' brings records of org \(known), and this session is in org \(found): their "
+        "sync \(name) of store '\(store.name)' holds records of org \(known), and this session is in org \(found): their "
           + "records would mix; sync into a store of the user, or use another global store for each org")
     }
     return nil

@@ -1,9 +1,9 @@
 import SmartStore
 
-/// Lists that are read page by page, on request.
+/// Syncs of lists that are read page by page, on request.
 extension SyncManager {
-  /// Runs a sync down again from the beginning of its list: where it stands is forgotten, stored answers are not used. Entries
-  /// stay until the page that replaces them is stored.
+  /// Runs a sync down again from the beginning of its list, ignoring its progress and stored
+  /// answers. Entries stay until the page that replaces them is stored.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` as ``reSync(_:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
   @discardableResult
@@ -13,8 +13,8 @@ extension SyncManager {
     try reSync(reference, RunListeners(onUpdate, onConflict), mode: .refresh)
   }
 
-  /// Goes on behind the last page of a run that ended at its `maxPages`, for as many pages again. Once the list has ended there
-  /// is nothing to ask for: the run ends DONE at once.
+  /// Continues after the last page of a run that ended at its `maxPages`, for the same number of
+  /// pages. If the list has already ended, the run ends as DONE at once.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` as ``reSync(_:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
   @discardableResult
@@ -26,7 +26,7 @@ extension SyncManager {
 }
 
 extension RunMode {
-  /// Where a run of this mode begins.
+  /// Returns the state in which a run of this mode starts.
   func beginning(_ stored: SyncState, in transaction: StoreTransaction) throws -> SyncState {
     var state = stored
     switch self {

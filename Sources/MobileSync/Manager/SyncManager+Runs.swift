@@ -4,9 +4,10 @@ import RestClient
 import SmartStore
 
 extension SyncManager {
-  /// Told the state at the start (RUNNING), after the first answer, after each page or record, and at the end: DONE,
-  /// STOPPED or FAILED, exactly once and last. The first call comes on the caller's thread, the others from the run's
-  /// task, one after the other. What it reports is stored already. Must not block for long: the run waits for it.
+  /// Called with the state at the start (RUNNING), after the first answer, after each page or
+  /// record, and at the end: DONE, STOPPED or FAILED, exactly once and last. The first call comes
+  /// on the caller's thread, the others on the run's task, one after the other. The reported state
+  /// is already stored. Must not block for long, because the run waits for it.
   public typealias Listener = @Sendable (SyncState) -> Void
 
   /// Creates a sync down and starts it.
@@ -41,7 +42,7 @@ extension SyncManager {
     return try createAndStart(state, listeners)
   }
 
-  /// Runs a saved sync again, from where it stands.
+  /// Runs a saved sync again, from its current state.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
   @discardableResult
@@ -62,7 +63,7 @@ extension SyncManager {
     }
   }
 
-  /// Runs a sync from where the given state stands, whatever its row says by now.
+  /// Runs a sync from the given state, ignoring its stored one.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
   @discardableResult
@@ -109,7 +110,7 @@ extension SyncManager {
   struct Start: Sendable {
     var state: SyncState
     let lease: Lease
-    /// The run before reached its end, or there was none.
+    /// Whether the previous run reached its end, or there was none.
     let previousRunEnded: Bool
     var mode = RunMode.resume
   }
@@ -121,7 +122,7 @@ extension SyncManager {
       let start = try store.writeBlocking(.synced) { transaction in
         var state = state
         try add(&state, in: transaction)
-        // Before others can see the row.
+        // Before other threads can see the row.
         try reserve(state.id, control)
         reserved = state.id
         return try enter(state, in: transaction)
@@ -140,7 +141,7 @@ extension SyncManager {
     var state = stored
     // Only part of the last millisecond may have been stored.
     if !ended { state.maxTimeStamp = max(TimeStamp.never, state.maxTimeStamp - 1) }
-    // A row that is RUNNING here was left by a process that died.
+    // If the row is RUNNING, its process has died.
     state.status = .new
     state.enter(.running, now: now)
     try SyncsSoup.save(state, in: transaction)
@@ -148,7 +149,7 @@ extension SyncManager {
     return Start(state: state, lease: lease, previousRunEnded: ended, mode: hasNothing ? .nothing : mode)
   }
 
-  /// From here on ``stop()`` knows of the run, and ``shutdown()`` waits for it.
+  /// Registers a run, so that ``stop()`` and ``shutdown()`` include it.
   /// - Throws: ``SyncError`` `.managerStopped`, `.alreadyRunning`.
   func reserve(_ id: Int64, _ control: RunControl) throws {
     let (isAccepting, isFree) = shared.withLock { shared in
@@ -169,7 +170,7 @@ extension SyncManager {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Who hears of a run, and the way to end it.
+  /// The listeners of a run, and the control that ends it.
   struct RunListeners: Sendable {
     let update: Listener
     let conflict: ConflictListener
@@ -188,7 +189,7 @@ extension SyncManager {
     let meter = RequestMeter(), hub = hub
     let listener: Listener = { [update = listeners.update] state in
       update(state)
-      hub.tell(state)
+      hub.send(state)
     }
     restrain(start.state, control)
     let service = targets.service(of: start.state.type, start.state.target)
@@ -197,7 +198,7 @@ extension SyncManager {
       targets: targets, control: control,
       configuration: configuration, clock: clock, owners: UploadOwners(leases: leases) { self.isRunning($0) },
       onUpdate: listener,
-      onConflicts: { [conflict = listeners.conflict] in self.tell($0, conflict) }, resolver: { self.resolver($0) })
+      onConflicts: { [conflict = listeners.conflict] in self.report($0, conflict) }, resolver: { self.resolver($0) })
     let soups = self.soups(of: start.state), ticket = turns.book(soups)
     var state = start.state
     state.isQueued = turns.isWaiting(ticket)
@@ -209,10 +210,10 @@ extension SyncManager {
     return state
   }
 
-  /// The soups that a run of a sync writes to.
+  /// Returns the soups that a run of a sync writes to.
   func soups(of state: SyncState) -> [String] {
     switch state.type {
-    case .syncDown: return (try? targets.down(state.target).places(state.soupName).map(\.soup)) ?? [state.soupName]
+    case .syncDown: return (try? targets.down(state.target).mappings(state.soupName).map(\.soup)) ?? [state.soupName]
     case .syncUp:
       let info = (try? targets.families(state.target))?.info
       if let info { return [info.parent.soup, info.children.soup] }
@@ -220,7 +221,7 @@ extension SyncManager {
     }
   }
 
-  /// Starts a task that ``shutdown()`` waits for. Nothing of it is kept once it has ended.
+  /// Starts a task that ``shutdown()`` waits for. It is released when it ends.
   package func launch(forRunOf id: Int64? = nil, _ work: @escaping @Sendable () async -> Void) {
     shared.withLock { shared in
       shared.lastTask += 1
@@ -246,7 +247,7 @@ extension SyncManager {
 
   // MARK: Running
 
-  /// One run from its place in the line to the last report.
+  /// Performs one run, from waiting in the queue to the last report.
   private func run(
     _ start: Start, _ environment: RunEnvironment, _ soups: [String], _ ticket: SoupTurns.Ticket
   ) async {
@@ -258,11 +259,11 @@ extension SyncManager {
       switch start.state.type {
       case .syncDown:
         let isUnsettled = try await LostCreates.settle(beforeFilling: soups, record)
-        var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayMeetLostCreates: isUnsettled)
+        var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayIncludeLostCreates: isUnsettled)
         try await run.perform()
       case .syncUp:
         if let target = try targets.families(start.state.target) {
-          var run = FamilyUpRun(record, target)
+          var run = ParentChildrenUpRun(record, target)
           try await run.perform()
         } else {
           var run = try SyncUpRun(record)
@@ -285,7 +286,7 @@ extension SyncManager {
     try control.check()
   }
 
-  /// A line for each run that ended.
+  /// Logs the end of a run.
   private func log(_ state: SyncState) {
     var metadata: Logger.Metadata = [
       "sync": "\(state.name ?? String(state.id))", "type": "\(state.type.rawValue)", "soup": "\(state.soupName)",

@@ -1,14 +1,14 @@
 import SmartStore
 
 extension SyncManager {
-  /// Saves a new sync. Each call of `syncDown` or `syncUp` without a name leaves one behind: of those that have ended, the ones
-  /// that ran last stay.
+  /// Saves a new sync. Each call of `syncDown` or `syncUp` without a name leaves one behind, so the
+  /// oldest ended ones are removed.
   /// - Throws: ``SyncError`` `.duplicateName`; nothing is written then.
   func add(_ state: inout SyncState, in transaction: StoreTransaction) throws {
     try SyncsSoup.insert(&state, in: transaction)
     guard state.name == nil else { return }
     let ids = try transaction.entryIds(in: SyncsSoup.name, without: "name"), most = configuration.unnamedSyncs
-    // Several at a time: the rows have to be read to know when they ended.
+    // Remove several at a time, because all rows must be read to find the oldest.
     guard ids.count > most + most / 10 else { return }
     let now = configuration.now()
     let ended = ids.compactMap { try? SyncsSoup.find(.id($0), in: transaction) }.filter(\.status.isTerminal)

@@ -5,9 +5,10 @@ import Synchronization
 
 /// The syncs of one store with one server.
 ///
-/// Threads: any. Calls that start something write to the store and wait for it, so they belong on a plain queue, not on
-/// the cooperative pool. Runs go on in tasks of their own: syncs of one soup one after the other, in the order they were
-/// started, those of different soups at once.
+/// Any thread may call it. Calls that start something write to the store and wait for it, so make
+/// them on a plain queue, not on the cooperative pool. Each run has its own task: syncs of one soup
+/// run one after the other, in the order they were started; those of different soups run
+/// concurrently.
 public final class SyncManager: Sendable {
   public let store: Store
   let client: any RestClient
@@ -21,26 +22,27 @@ public final class SyncManager: Sendable {
   let resolvers = Mutex<[String: ConflictResolver]>([:])
   let shared = Mutex(Shared())
 
-  /// What the runs and the callers share. A lock guards a few lines of memory, never a store call or a callback.
+  /// The state that runs and callers share. The lock guards a few lines of memory, never a store
+  /// call or a callback.
   struct Shared {
     var isAccepting = true
-    /// From the beginning of ``shutdown()`` to its end: what is still being started is cancelled.
+    /// True during ``shutdown()``: new tasks are cancelled at once.
     var isShuttingDown = false
     /// Resumed when nothing is active and no task is left.
     var waitingForEnd: [CheckedContinuation<Void, Never>] = []
-    /// Queued, running, and cleaning ghosts. A sync is in here at most once.
+    /// Syncs that are queued, running, or cleaning ghosts. Each occurs at most once.
     var active: [Int64: RunControl] = [:]
-    /// Of these, those that wait for others of their soups.
+    /// The active syncs that wait for others of their soups.
     var queued: Set<Int64> = []
-    /// Every task that has not returned yet, its last callback included.
+    /// Every task that has not returned yet, including its last callback.
     var tasks: [Int: Task<Void, Never>] = [:]
     var lastTask = 0
-    /// The number of the task of each sync that runs.
+    /// The task number of each running sync.
     var runs: [Int64: Int] = [:]
 
     var isIdle: Bool { active.isEmpty && tasks.isEmpty }
 
-    /// Those to resume, when nothing is left.
+    /// Returns the continuations to resume if nothing is left.
     mutating func takeWaitingForEnd() -> [CheckedContinuation<Void, Never>] {
       guard isIdle else { return [] }
       defer { waitingForEnd = [] }
@@ -48,12 +50,13 @@ public final class SyncManager: Sendable {
     }
   }
 
-  /// Prepares the store. Syncs that are RUNNING without a living owner become STOPPED: their process died.
+  /// Prepares the store. Syncs that are RUNNING without a living owner become STOPPED, because
+  /// their process died.
   /// - Parameters:
   ///   - store: Holds the soups and the sync states.
   ///   - client: Sends the requests.
-  ///   - targets: The kinds of targets its syncs may have.
-  ///   - configuration: Clocks, limits and the log.
+  ///   - targets: The available kinds of targets.
+  ///   - configuration: Clocks, limits and the logger.
   /// - Throws: ``SmartStore/StoreError``.
   public init(
     store: Store, client: any RestClient, targets: TargetRegistry, configuration: SyncConfiguration = SyncConfiguration()
@@ -74,7 +77,7 @@ public final class SyncManager: Sendable {
   }
 
   /// Stops the syncs whose process died.
-  /// - Returns: Those that were stopped.
+  /// - Returns: The stopped syncs.
   func stopAbandoned(in transaction: StoreTransaction) throws -> [SyncState] {
     let now = configuration.now()
     return try SyncsSoup.all(.running, in: transaction).filter { try isAbandoned($0, now: now, transaction) }.map { found in
@@ -85,7 +88,7 @@ public final class SyncManager: Sendable {
     }
   }
 
-  /// RUNNING, without a living owner.
+  /// Returns whether a sync is RUNNING without a living owner.
   private func isAbandoned(_ state: SyncState, now: Int64, _ snapshot: StoreSnapshot) throws -> Bool {
     guard state.status == .running, !isRunning(state.id) else { return false }
     return try snapshot.lease(SyncLeases.name(state.id)).map { !leases.isHeldByOther($0, now: now) } ?? true
@@ -93,7 +96,8 @@ public final class SyncManager: Sendable {
 
   // MARK: Asking
 
-  /// The stored state; nil when there is no such sync. A sync whose process died meanwhile is STOPPED.
+  /// Returns the stored state; nil if the sync does not exist. A sync whose process died meanwhile
+  /// is STOPPED.
   public func getSyncStatus(_ reference: SyncReference) throws -> SyncState? {
     let now = configuration.now()
     var (state, isLeft) = try store.readBlocking { snapshot -> (SyncState?, Bool) in
@@ -108,25 +112,25 @@ public final class SyncManager: Sendable {
     return state
   }
 
-  /// Stops what other processes left RUNNING when they died, and says so.
+  /// Stops and reports the syncs that ended processes left as RUNNING.
   func recoverAbandoned() throws {
-    for state in try store.writeBlocking(.synced, { try stopAbandoned(in: $0) }) { hub.tell(state) }
+    for state in try store.writeBlocking(.synced, { try stopAbandoned(in: $0) }) { hub.send(state) }
   }
 
   public func hasSyncWithName(_ name: String) throws -> Bool { try getSyncStatus(.name(name)) != nil }
 
-  /// True while the sync is queued, runs, or its ghosts are being cleaned, in this manager.
+  /// Returns whether the sync is queued, running, or being cleaned of ghosts in this manager.
   public func isRunning(_ id: Int64) -> Bool { shared.withLock { $0.active[id] != nil } }
 
-  /// Asked to stop, and something has not ended yet.
+  /// Whether the manager was asked to stop and a sync is still active.
   public var isStopping: Bool { shared.withLock { !$0.isAccepting && !$0.active.isEmpty } }
 
-  /// Asked to stop, and everything has ended.
+  /// Whether the manager was asked to stop and no sync is active.
   public var isStopped: Bool { shared.withLock { !$0.isAccepting && $0.active.isEmpty } }
 
   // MARK: Creating and deleting
 
-  /// Saves a sync with the status NEW; nothing runs.
+  /// Saves a sync with the status NEW without running it.
   /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.duplicateName`.
   @discardableResult
   public func createSyncDown(
@@ -137,7 +141,8 @@ public final class SyncManager: Sendable {
     return state
   }
 
-  /// Saves a sync with the status NEW; nothing runs. Without a target, or with `{}`, it gets the collection target.
+  /// Saves a sync with the status NEW without running it. Without a target, or with `{}`, it gets
+  /// the collection target.
   /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.noFieldlist`, `.duplicateName`.
   @discardableResult
   public func createSyncUp(
@@ -148,7 +153,7 @@ public final class SyncManager: Sendable {
     return state
   }
 
-  /// A state with its target and options checked and normalised.
+  /// Returns a state with checked and normalized target and options.
   func newState(
     _ type: SyncType, _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?
   ) throws -> SyncState {
@@ -172,7 +177,7 @@ public final class SyncManager: Sendable {
     }
   }
 
-  /// Removes a saved sync; the records it brought stay. An unknown one is no error.
+  /// Removes a saved sync; the records that it brought stay. Does nothing if it does not exist.
   /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`.
   public func deleteSync(_ reference: SyncReference) throws {
     let now = configuration.now()

@@ -1,12 +1,14 @@
 /// The states of a sync's run, from its start to its end.
 ///
-/// Iterating runs the sync: each iteration is a run of its own, and nothing happens before. The last element is the state the
-/// run ended with: DONE, STOPPED or FAILED. Leaving the loop early, or cancelling the task, stops the run at its next check
-/// point. A loop that falls behind misses states in between, never the last one.
+/// Iterating runs the sync: each iteration is a separate run, and nothing happens before. The last
+/// element is the final state of the run: DONE, STOPPED or FAILED. Leaving the loop early, or
+/// cancelling the task, stops the run at its next check point. A loop that falls behind misses
+/// intermediate states, but never the last one.
 ///
 ///     for try await state in manager.runs(named: "contacts") { print(state.progress) }
 ///
-/// - Note: Source: the native SDK's publisher of a sync, which starts it with the first subscriber.
+/// - Note: Corresponds to the native SDK's publisher of a sync, which starts it with the first
+///   subscriber.
 public struct SyncRuns: AsyncSequence, Sendable {
   let manager: SyncManager
   let reference: SyncReference
@@ -23,8 +25,8 @@ public struct SyncRuns: AsyncSequence, Sendable {
       self.reference = reference
     }
 
-    /// - Throws: What keeps the run from starting, as ``SyncManager/reSync(_:onConflict:onUpdate:)`` does; `CancellationError`
-    ///   in a task that was cancelled before.
+    /// - Throws: Errors that prevent the start, as ``SyncManager/reSync(_:onConflict:onUpdate:)``
+    ///   throws them; `CancellationError` in a task that was already cancelled.
     public mutating func next() async throws -> SyncState? {
       try await next(isolation: nil)
     }
@@ -37,26 +39,26 @@ public struct SyncRuns: AsyncSequence, Sendable {
 }
 
 extension SyncManager {
-  /// Runs of the sync with this name: see ``SyncRuns``.
+  /// Returns the runs of the sync with this name: see ``SyncRuns``.
   public func runs(named name: String) -> SyncRuns { runs(.name(name)) }
 
-  /// Runs of the sync with this id.
+  /// Returns the runs of the sync with this id.
   public func runs(id: Int64) -> SyncRuns { runs(.id(id)) }
 
-  /// Runs of a sync, by its name or id.
+  /// Returns the runs of a sync.
   public func runs(_ reference: SyncReference) -> SyncRuns { SyncRuns(manager: self, reference: reference) }
 
-  /// Runs a saved sync again, and waits for its end. Cancelling the task stops the run.
+  /// Runs a saved sync again and waits for its end. Cancelling the task stops the run.
   /// - Parameters:
   ///   - reference: The sync's name or id.
-  ///   - onUpdate: Told every state, the last one included, from any thread.
+  ///   - onUpdate: Called with every state, including the last one, from any thread.
   /// - Returns: The final state.
-  /// - Throws: What keeps the run from starting.
+  /// - Throws: Errors that prevent the start.
   public func run(_ reference: SyncReference, onUpdate: @escaping Listener) async throws -> SyncState {
     try await finalState(onUpdate) { manager, listeners in try manager.reSync(reference, listeners) }
   }
 
-  /// Starts a run that ends when its last listener goes.
+  /// Starts a run that stops when its stream is no longer read.
   fileprivate func begin(_ reference: SyncReference) async throws -> AsyncStream<SyncState> {
     try Task.checkCancellation()
     let control = RunControl()
@@ -75,5 +77,5 @@ extension SyncManager {
   }
 }
 
-/// States that wait for one loop: a few hundred KB at most.
+/// The number of states that wait for one loop: a few hundred KB at most.
 private let statesAhead = 256

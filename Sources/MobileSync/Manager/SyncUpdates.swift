@@ -1,21 +1,22 @@
 import Synchronization
 
-/// Listeners to runs that other callers started. Any thread.
-final class UpdateHub<News: Sendable>: Sendable {
+/// Distributes updates of runs to listeners that did not start them. Any thread.
+final class UpdateHub<Update: Sendable>: Sendable {
   private struct State {
     var last = 0
-    var listeners: [Int: @Sendable (News) -> Void] = [:]
+    var listeners: [Int: @Sendable (Update) -> Void] = [:]
     var ends: [Int: @Sendable () -> Void] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// The news that `isWanted` picks, from now on, until the manager is shut down.
+  /// Returns a stream of the updates that `isWanted` accepts, from now on until the manager is shut
+  /// down.
   ///
-  /// A listener that falls behind misses the oldest ones, never the latest.
-  func stream(where isWanted: @escaping @Sendable (News) -> Bool) -> AsyncStream<News> {
+  /// A listener that falls behind misses the oldest updates, never the latest.
+  func stream(where isWanted: @escaping @Sendable (Update) -> Bool) -> AsyncStream<Update> {
     let (stream, continuation) = AsyncStream.makeStream(
-      of: News.self, bufferingPolicy: .bufferingNewest(waitingNews))
+      of: Update.self, bufferingPolicy: .bufferingNewest(waitingUpdates))
     let key = state.withLock { state in
       state.last += 1
       state.listeners[state.last] = { if isWanted($0) { continuation.yield($0) } }
@@ -31,8 +32,8 @@ final class UpdateHub<News: Sendable>: Sendable {
     return stream
   }
 
-  func tell(_ news: News) {
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener(news) }
+  func send(_ update: Update) {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener(update) }
   }
 
   /// Ends every stream.
@@ -41,14 +42,15 @@ final class UpdateHub<News: Sendable>: Sendable {
   }
 }
 
-/// What waits for one listener: some runs' worth, a few hundred KB at most.
-private let waitingNews = 256
+/// The number of updates that wait for one listener: enough for several runs, a few hundred KB at
+/// most.
+private let waitingUpdates = 256
 
 extension SyncManager {
-  /// Every state of the sync with this name, as listeners get them: also of runs that others start, and when its definition
-  /// changes. Ends when the manager is shut down.
+  /// Returns a stream of the states of the sync with this name, as listeners get them: also of runs
+  /// that others start, and when its definition changes. It ends when the manager is shut down.
   public func updates(named name: String) -> AsyncStream<SyncState> { hub.stream { $0.name == name } }
 
-  /// The same for the sync with this id.
+  /// Returns a stream of the states of the sync with this id; see ``updates(named:)``.
   public func updates(id: Int64) -> AsyncStream<SyncState> { hub.stream { $0.id == id } }
 }

@@ -1,13 +1,16 @@
 import JSON
 import SmartStore
 
-/// The soup that holds the syncs of a store: one row each, whose `_soupEntryId` is the id of the sync.
+/// The soup that holds the syncs of a store: one entry each, whose `_soupEntryId` is the id of the
+/// sync.
 enum SyncsSoup {
   static let name = "syncs_soup"
   static let specs = ["type", "name", "status"].map { IndexSpec(path: $0, type: .json1) }
 
-  /// - Note: A soup that lacks one of the indexes, as older versions of the model made it, is altered; indexes of the
-  ///   application's own on other paths stay. Ids stay too, so that saved syncs are found.
+  /// Creates the soup, or updates an existing one.
+  /// - Note: If an older version of the Mobile SDK created the soup without one of the indexes, it
+  ///   is altered. The application's own indexes on other paths stay, and so do the ids, so that
+  ///   saved syncs are found.
   static func setUp(_ transaction: StoreTransaction) throws {
     guard try transaction.soupExists(name) else { return try transaction.registerSoup(name, specs) }
     let found = try transaction.indexSpecs(of: name), paths = Set(specs.map(\.path))
@@ -25,16 +28,17 @@ enum SyncsSoup {
     }
   }
 
-  /// Syncs with a status, by id. Rows that cannot be read are left out.
+  /// Returns the syncs with a status, by id. Skips rows that cannot be read.
   static func all(_ status: SyncStatus, in snapshot: StoreSnapshot) throws -> [SyncState] {
     let ids = try snapshot.entryIds(in: name, where: "status", equals: .text(status.rawValue))
-    return try ids.compactMap { id in
-      guard let entry = try snapshot.entry(id, in: name), let object = try? entry.object() else { return nil }
+    guard !ids.isEmpty else { return [] }
+    return try snapshot.storedEntries(ids, in: name).compactMap { entry in
+      guard let object = try? entry.object() else { return nil }
       return try? SyncState(object)
     }
   }
 
-  /// Adds a row and gives the state its id.
+  /// Adds a row and sets the id of the state.
   /// - Throws: ``SyncError`` `.duplicateName`; nothing is written then.
   static func insert(_ state: inout SyncState, in transaction: StoreTransaction) throws {
     if let syncName = state.name, try find(.name(syncName), in: transaction) != nil {
@@ -45,13 +49,13 @@ enum SyncsSoup {
     state.id = try transaction.create(row, in: name)
   }
 
-  /// Removes syncs with what they keep of their pages.
+  /// Removes syncs and the data about their pages.
   static func remove(_ ids: [Int64], in transaction: StoreTransaction) throws {
     try transaction.remove(ids, from: name)
     for id in ids { try transaction.forgetSyncPages(of: id) }
   }
 
-  /// - Throws: ``SyncError`` `.noSuchSync`: the row was deleted meanwhile.
+  /// - Throws: ``SyncError`` `.noSuchSync` if the row was deleted meanwhile.
   static func save(_ state: SyncState, in transaction: StoreTransaction) throws {
     guard try transaction.replace(state.id, with: state.json, in: name) else {
       throw SyncError.noSuchSync(.id(state.id))

@@ -2,7 +2,8 @@ import JSON
 import RecordScan
 import SmartStore
 
-/// Records that a module of a script fetches, or a part of the program around the engine.
+/// A sync down whose records are fetched by a module of a script, or by the program that hosts the
+/// engine.
 ///
 /// `{"type": "custom", "luaImpl": "module.name"}`, with further keys for the implementation.
 struct CustomSyncDownTarget: SyncDownTarget {
@@ -35,13 +36,13 @@ struct CustomSyncDownTarget: SyncDownTarget {
     do {
       records = try context.plan.scan(source, recordsKey: "records", envelopeKeys: keys)
     } catch {
-      throw caller.failure(function, "must give an array of records: \(error)")
+      throw caller.failure(function, "must return an array of records: \(error)")
     }
     guard records.hasRecords else { return nil }
     let total = records.envelope(0)?.integerValue.map { Int(clamping: $0) } ?? announced
     var page = SyncDownPage(parts: [records], totalSize: total ?? records.count)
     if let more = records.envelope(1), !more.isNull, more != .bool(false) {
-      // What `more` means is the module's affair; the same page once again is not.
+      // The meaning of `more` is up to the module, but the same page twice is an error.
       guard more != arguments["more"] || text != last else {
         throw caller.failure(function, "gave the same page twice, with the same 'more': \(more.text)")
       }
@@ -54,12 +55,12 @@ struct CustomSyncDownTarget: SyncDownTarget {
     let text = try await caller.call(
       .remoteIds, ["localIds": .array(localIds[0].map { .string($0) })], context.control, context.configuration)
     guard let ids = (try? JSONValue(parsing: text))?["ids"]?.arrayValue else {
-      throw caller.failure(.remoteIds, "must give an array of ids")
+      throw caller.failure(.remoteIds, "must return an array of ids")
     }
     return [
       try Set(
         ids.map { id in
-          guard let id = id.stringValue else { throw caller.failure(.remoteIds, "must give ids that are strings") }
+          guard let id = id.stringValue else { throw caller.failure(.remoteIds, "must return ids that are strings") }
           return id
         })
     ]

@@ -1,17 +1,19 @@
 import JSON
 import RestClient
 
-/// Uploads that a module of a script sends, or a part of the program around the engine.
+/// A sync up whose uploads are sent by a module of a script, or by the program that hosts the
+/// engine.
 ///
-/// `{"type": "custom", "luaImpl": "module.name"}`. What the implementation lacks is done one record a request, as the
-/// host's service does it. A function that gives an error fails its record; one that raises ends the run.
+/// `{"type": "custom", "luaImpl": "module.name"}`. If the implementation lacks a function, the
+/// host's service does that part with one request per record. If a function returns an error, its
+/// record fails; if it raises one, the run ends.
 struct CustomSyncUpTarget: SyncUpTarget {
   typealias Function = CustomTargetCall.Function
 
   let settings: UploadSettings
   private let service: any SyncService
   private let caller: CustomTargetCaller
-  /// What the implementation has.
+  /// The functions that the implementation has.
   private var functions: Set<Function> = []
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
@@ -22,21 +24,23 @@ struct CustomSyncUpTarget: SyncUpTarget {
       implementation: try TargetReader(json: json, label: "custom target").string("luaImpl"), target: settings.json)
   }
 
-  /// The server may not be one that can be asked: not to create twice is the implementation's affair then.
+  /// If the module creates records itself, it must avoid creating them twice: the engine may not be
+  /// able to query that server.
   var looksForLostCreates: Bool { !functions.contains(.createOnServer) }
 
-  /// A module that sends by itself knows its server by its own functions.
+  /// A module that sends by itself is the only one to know its server.
   var comparesFields: Bool {
     functions.isDisjoint(with: [.isNewerThanServer, .fetchLastModifiedDates, .updateOnServer, .deleteOnServer])
   }
 
-  /// Dates are asked for many records at once, a comparison of its own for each right before it is sent.
+  /// Dates are requested for many records at once; a comparison function is called for each record
+  /// right before it is sent.
   var comparedAhead: Int {
     if functions.contains(.isNewerThanServer) { return 0 }
     return comparesFields ? UploadSettings.comparedAhead : CustomSyncUpTarget.datesAhead
   }
 
-  /// Few enough that what they say still holds when the last of them is sent.
+  /// Few enough that the dates are still valid when the last record is sent.
   private static let datesAhead = 25
 
   var answersForItself: Bool { functions.contains(.updateOnServer) }
@@ -88,7 +92,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
     done.stamp = answer["date"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
     if function == .createOnServer { return done.id?.isEmpty ?? true ? refused : done }
     guard let status = answer["status"]?.integerValue.map({ Int(clamping: $0) }) else {
-      throw caller.failure(function, "must give a status")
+      throw caller.failure(function, "must return a status")
     }
     return (200..<300).contains(status)
       ? done : UploadResult(isSuccess: false, error: refused.error, status: status)
@@ -107,11 +111,11 @@ struct CustomSyncUpTarget: SyncUpTarget {
       }
       if functions.contains(.fetchLastModifiedDates) { return try await dates(indices.map(batch.entry), context) }
     } catch let error as SyncError where error.code == SyncError.Code.customTarget.rawValue {
-      // What is not known keeps a record from being sent, and no other one.
+      // An unknown state keeps only that record from being sent.
       context.configuration.logger.warning("\(error.message)")
       return indices.map { _ in .unknown }
     }
-    // What its own functions say is all there is to know about a record.
+    // If the module sends by itself, nothing else is known about its records.
     guard functions.isDisjoint(with: [.updateOnServer, .deleteOnServer]) else { return indices.map { _ in .unknown } }
     return try await context.remoteRecords(
       type: type, ids: indices.map { batch.serverId($0) ?? "" }, dateField: fields.modificationDate)
@@ -130,7 +134,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
       ["records": .array(indices.map { .object(batch.entry($0)) }), "fields": .array(fields.map { .string($0) })],
       context.control, context.configuration)
     guard let records = answer["records"]?.arrayValue, records.count == indices.count else {
-      throw caller.failure(.fetchFromServer, "must give one record for each of \(indices.count) records")
+      throw caller.failure(.fetchFromServer, "must return one record for each of \(indices.count) records")
     }
     return records.map { record in
       if record == false { return .deleted }
@@ -141,7 +145,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
   private func verdict(_ record: JSONObject, _ context: UploadContext) async throws -> RemoteRecord {
     let answer = try await caller.object(
       .isNewerThanServer, ["record": .object(record)], context.control, context.configuration)
-    guard let isNewer = answer["newer"]?.boolValue else { throw caller.failure(.isNewerThanServer, "must give a boolean") }
+    guard let isNewer = answer["newer"]?.boolValue else { throw caller.failure(.isNewerThanServer, "must return a boolean") }
     return isNewer ? .unchanged : .changed
   }
 
@@ -149,7 +153,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
     let answer = try await caller.object(
       .fetchLastModifiedDates, ["records": .array(records.map { .object($0) })], context.control, context.configuration)
     guard let dates = answer["dates"]?.arrayValue, dates.count == records.count else {
-      throw caller.failure(.fetchLastModifiedDates, "must give one date for each of \(records.count) records")
+      throw caller.failure(.fetchLastModifiedDates, "must return one date for each of \(records.count) records")
     }
     return dates.map { date in
       if date == false { return .deleted }

@@ -1,6 +1,6 @@
 import JSON
 
-/// Calls the functions of one custom target's implementation.
+/// Calls the functions of a custom target's implementation.
 struct CustomTargetCaller: Sendable {
   let implementation: String
   /// The target as stored.
@@ -21,14 +21,14 @@ struct CustomTargetCaller: Sendable {
     SyncError(.customTarget, "custom target '\(implementation)': \(function.rawValue) \(what)")
   }
 
-  /// Calls a function and waits for it, at most as long as the configuration says.
-  /// - Returns: The text of an object.
+  /// Calls a function and waits for it, at most as long as the configuration allows.
+  /// - Returns: JSON text of an object.
   func call(
     _ function: CustomTargetCall.Function, _ arguments: JSONObject, _ control: RunControl, _ configuration: SyncConfiguration
   ) async throws -> [UInt8] {
     try control.check()
     guard let runner = configuration.customTargets else {
-      throw failure(function, "cannot be called: no script is there to run it")
+      throw failure(function, "cannot be called: there is no script to run it")
     }
     let call = CustomTargetCall(
       implementation: implementation, function: function, target: target, arguments: arguments)
@@ -45,12 +45,12 @@ struct CustomTargetCaller: Sendable {
     }
   }
 
-  /// The same, read as a value.
+  /// Calls a function and parses the result.
   func object(
     _ function: CustomTargetCall.Function, _ arguments: JSONObject, _ control: RunControl, _ configuration: SyncConfiguration
   ) async throws -> JSONObject {
     let text = try await call(function, arguments, control, configuration)
-    guard let object = (try? JSONValue(parsing: text))?.objectValue else { throw failure(function, "gave no object") }
+    guard let object = (try? JSONValue(parsing: text))?.objectValue else { throw failure(function, "must return an object") }
     return object
   }
 }
@@ -58,32 +58,36 @@ struct CustomTargetCaller: Sendable {
 /// One call of a function of a custom target's implementation.
 public struct CustomTargetCall: Sendable {
   public enum Function: String, Sendable, CaseIterable {
-    /// The first page. Argument: `maxTimeStamp`, ms since 1970 UTC, -1 for everything.
+    /// Returns the first page. Argument: `maxTimeStamp`, ms since 1970 UTC, -1 for everything.
     case startFetch
-    /// The page behind another. Argument: `more`, as that page gave it.
+    /// Returns the page after another one. Argument: `more`, as returned with that page.
     case continueFetch
-    /// The ids that the server would send now. Argument: `localIds`, the candidates.
+    /// Returns the ids that the server would send now. Argument: `localIds`, the candidates.
     case remoteIds
-    /// Computes members of records. Argument: `records`; the implementation is a function, named `module.name`.
+    /// Computes members of records. Argument: `records`; the implementation is a function, named
+    /// `module.name`.
     case transform
 
-    /// Which of the functions of uploads there are; what is missing is done by the host's service. No arguments.
+    /// Returns which upload functions exist; the host's service replaces missing ones. No
+    /// arguments.
     case functions
-    /// Creates a record. Arguments: `record`, as it stands in the soup; `fields`, the values to send.
+    /// Creates a record. Arguments: `record`, the entry; `fields`, the values to send.
     case createOnServer
     /// Updates a record. Arguments as for a create.
     case updateOnServer
     /// Deletes a record. Argument: `record`.
     case deleteOnServer
-    /// When the server changed some records last. Argument: `records`.
+    /// Returns when the server last changed some records. Argument: `records`.
     case fetchLastModifiedDates
-    /// What the server has of some records. Arguments: `records`, and `fields`, the names that are asked for.
+    /// Returns the server's versions of some records. Arguments: `records`, and `fields`, the names
+    /// of the fields.
     case fetchFromServer
-    /// Whether the local change of a record may go over what the server has. Argument: `record`.
+    /// Returns whether the local change of a record may overwrite the server's version. Argument:
+    /// `record`.
     case isNewerThanServer
   }
 
-  /// What the target calls it.
+  /// The name of the implementation in the target.
   public let implementation: String
   public let function: Function
   /// The target as stored.
@@ -91,16 +95,23 @@ public struct CustomTargetCall: Sendable {
   public let arguments: JSONObject
 }
 
-/// Runs the functions of custom targets. Any thread; each call is waited for, and cancelled when its sync is.
+/// Runs the functions of custom targets. Any thread. The engine waits for each call and cancels it
+/// with its sync.
 public protocol CustomTargetRunner: Sendable {
-  /// - Returns: JSON text of an object. Of a transformation: `records`, for each one an object with `record`, null to leave it
-  ///   out, or with `error`, a text. Of a fetch: `records`, an array of objects, left out when there is nothing more;
-  ///   `totalSize`, of all pages, when it is known; `more`, anything but null and false when another page follows. Of
-  ///   `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `createOnServer`: `id`, null when it was refused, and
-  ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of a create or an update that was
-  ///   made also `date`, the record's time stamp, when the server tells it. Of `fetchLastModifiedDates`: `dates`, a time stamp
-  ///   for each record, false for a deleted one, null where it is not known. Of `fetchFromServer`: `records` in the same way.
-  ///   Of `isNewerThanServer`: `newer`.
-  /// - Throws: Anything; the sync then ends FAILED with it. Soon after the task is cancelled.
+  /// Runs one function.
+  /// - Returns: JSON text of an object with these members:
+  ///   - Of a transformation: `records`, for each one an object with `record`, null to skip it, or
+  ///     with `error`, a text.
+  ///   - Of a fetch: `records`, an array of objects, missing if there are no more; `totalSize` of
+  ///     all pages, if known; `more`, anything but null and false if another page follows.
+  ///   - Of `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `isNewerThanServer`:
+  ///     `newer`.
+  ///   - Of `createOnServer`: `id`, or null and `reason`, a text, if it was refused. Of an update
+  ///     or delete: `status`, an HTTP status, and `reason`. A successful create or update may also
+  ///     return `date`, the record's time stamp.
+  ///   - Of `fetchLastModifiedDates`: `dates`, a time stamp for each record, false for a deleted
+  ///     one, null if unknown. Of `fetchFromServer`: `records` in the same way.
+  /// - Throws: Any error, with which the sync ends as FAILED. Must return soon after the task is
+  ///   cancelled.
   func run(_ call: CustomTargetCall) async throws -> [UInt8]
 }

@@ -2,44 +2,43 @@ import JSON
 import SmartStore
 
 extension FetchContext {
-  /// Where the id of a record stands.
+  /// The path of a record's id.
   package var idPath: String { fields?.id ?? "" }
 
-  /// What the soup has of these records, JSON texts by id.
+  /// Returns the entries of these records, JSON texts by id.
   package func records(_ ids: [String]) async throws -> [String: [UInt8]] {
     let soup = soup, path = idPath
-    return try await store.read { snapshot in
-      var records: [String: [UInt8]] = [:]
-      for id in ids {
-        guard let entryId = try snapshot.entryIds(in: soup, where: path, equals: .text(id)).first else { continue }
-        records[id] = try snapshot.entry(entryId, in: soup)?.text
-      }
-      return records
-    }
+    return try await store.read { try FetchContext.entries(of: ids, soup, path, $0).mapValues(\.text) }
   }
 
-  /// The same of records as they came: without what was changed here since.
+  /// Returns these records as they were received, without local changes.
   package func receivedRecords(_ ids: [String]) async throws -> [String: JSONObject] {
     let soup = soup, path = idPath
     return try await store.read { snapshot in
-      var records: [String: JSONObject] = [:]
-      for id in ids {
-        guard let entryId = try snapshot.entryIds(in: soup, where: path, equals: .text(id)).first else { continue }
-        let entry = try snapshot.entry(entryId, in: soup)?.object()
-        let base = try snapshot.base(of: entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
-        records[id] = (base ?? entry)?.filtered { !LocalField.isLocalOnly($0.key) }
-      }
-      return records
+      let entries = try FetchContext.entries(of: ids, soup, path, snapshot)
+      let bases = try snapshot.baseObjects(of: entries.values.map(\.id), in: soup)
+      return try entries.mapValues { try (bases[$0.id] ?? $0.object()).filtered { !LocalField.isLocalOnly($0.key) } }
     }
   }
 
-  /// Ids of the entries that the sync brought and that have no local changes.
+  /// Returns the entries of these records by record id; of several entries, the oldest.
+  private static func entries(
+    of ids: [String], _ soup: String, _ path: String, _ snapshot: StoreSnapshot
+  ) throws -> [String: StoredEntry] {
+    guard !ids.isEmpty else { return [:] }
+    let found = try snapshot.entryIds(in: soup, where: path, equalsEach: ids.map { .text($0) }).map(\.first)
+    let stored = try snapshot.storedEntries(Set(found.compactMap(\.self)).sorted(), in: soup)
+    let byId = Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) })
+    return zip(ids, found).reduce(into: [:]) { entries, one in entries[one.0] = one.1.flatMap { byId[$0] } }
+  }
+
+  /// Returns the ids of the entries that the sync brought and that have no local changes.
   package func cleanIds() async throws -> [String] {
     let soup = soup, path = idPath, id = syncId
     return try await store.read { try $0.externalIds(in: soup, path: path, ownedBy: id, dirty: false) }
   }
 
-  /// Values at a path of the entries that the sync brought, each once, in no order.
+  /// Returns the distinct values at a path of the entries that the sync brought.
   package func values(at path: String) async throws -> Set<String> {
     let soup = soup, id = syncId
     return try await store.read { Set(try $0.externalIds(in: soup, path: path, ownedBy: id, dirty: nil)) }

@@ -1,6 +1,7 @@
-/// Notices when a server's pages lead in a circle, in the same memory for a million pages as for two.
+/// Detects that a server's pages form a cycle, with constant memory.
 ///
-/// - Note: Brent's method: one address is kept, exchanged for a later one each time the distance has doubled.
+/// - Note: Brent's algorithm: it keeps one address and replaces it by a later one each time the
+///   distance has doubled.
 package struct PageTrail: Sendable {
   private var kept: String?
   private var distance = 0
@@ -8,14 +9,14 @@ package struct PageTrail: Sendable {
 
   package init() {}
 
-  /// Call with where each page says that the next one is.
+  /// Call with the address of the next page that each page gives.
   /// - Throws: ``SyncError`` `.unexpectedAnswer`, naming the address, once the pages repeat.
   package mutating func follow(_ address: String) throws(SyncError) {
     guard address != kept else {
+      let before = distance == 0 ? "just before" : "\(distance + 1) pages earlier"
       throw SyncError(
         .unexpectedAnswer,
-        "the pages of the answer lead in a circle: '\(address)' came before, \(distance + 1) pages back; "
-          + "this is an error of the server")
+        "the pages of the answer repeat: '\(address)' was fetched \(before); this is an error of the server")
     }
     distance += 1
     guard distance == longest else { return }

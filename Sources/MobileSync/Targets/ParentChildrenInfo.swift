@@ -1,4 +1,4 @@
-/// One side of a parent and its children: type, soup and fields.
+/// One side of a parent-child relationship: type, soup and fields.
 package struct RelatedType: Sendable, Equatable {
   package let type: String
   package let soup: String
@@ -11,7 +11,7 @@ package struct RelatedType: Sendable, Equatable {
   }
 }
 
-/// Parents with their children.
+/// A parent-child relationship between two soups.
 package struct ParentChildrenInfo: Sendable, Equatable {
   package enum Relationship: String, Sendable, CaseIterable {
     case masterDetail = "MASTER_DETAIL"

@@ -2,15 +2,16 @@ import RecordScan
 import RestClient
 import SmartStore
 
-/// The store reads records where the transport put them.
+/// Lets the store read records from the memory of the transport.
 extension ResponseBody: PageBytes {
-  /// Valid for as long as the body lives: it never moves and never changes.
+  /// Valid for as long as the body lives: it never moves or changes.
   package var bytes: UnsafeRawBufferPointer { withUnsafeBytes { $0 } }
 }
 
 extension PagePlan {
-  /// Scans a page of a query or of a search.
-  /// - Throws: `RestError` `.invalidBody` when it is no such page: HTML of a gateway, a body that was cut.
+  /// Scans a page of a query or a search.
+  /// - Throws: `RestError` `.invalidBody` for anything else, such as HTML of a gateway or a
+  ///   truncated body.
   package func scan(_ response: RestResponse, recordsKey: String = "records") throws -> ScannedPage {
     do {
       let page = try scan(
@@ -22,7 +23,7 @@ extension PagePlan {
     }
   }
 
-  /// Scans text made here out of an answer: an array of records.
+  /// Scans an array of records that was extracted from an answer.
   package func scan(array text: [UInt8], of response: RestResponse) throws -> ScannedPage {
     do {
       return try scan(ByteArrayPage(text), recordsKey: nil)
@@ -32,7 +33,7 @@ extension PagePlan {
   }
 }
 
-/// Members of a page beside its records, in the order they are asked for.
+/// Members of a page besides its records, in the order in which they are requested.
 package enum PageEnvelope {
   package static let totalSize = "totalSize"
   package static let nextPage = "nextRecordsUrl"

@@ -1,17 +1,18 @@
 import RestClient
 
-/// The host's connections, as targets that name one use them; nil where definitions are read without a host.
+/// The host's connections for targets that name one; nil if definitions are read without a host.
 extension RestConnections? {
-  /// Checked where a definition is given: the host knows a connection of that name.
-  /// - Parameter label: Names the target in messages.
+  /// Checks that the host knows a connection. For new definitions.
+  /// - Parameter label: The target's name in messages.
   /// - Throws: ``SyncError`` `.invalidTarget` at `connection`.
   package func check(_ name: String, label: String) throws(SyncError) {
     guard let connections = self, !connections.knows(name) else { return }
     throw SyncError(.invalidTarget, "\(label): \(connections.unknown(name))").at(.key("connection"))
   }
 
-  /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used, `.internalError` without a host; `RestError`
-  ///   `.shutDown`.
+  /// Returns a connection.
+  /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used,
+  ///   `.internalError` without a host; `RestError` `.shutDown`.
   package func connection(named name: String, label: String) throws -> RestConnection {
     guard let connections = self else { throw SyncError(.internalError, "\(label): the host has no connections") }
     do {

@@ -3,55 +3,61 @@ import RestClient
 import SmartStore
 import Synchronization
 
-/// Where a sync down gets its records. It fetches; storing and merging belong to the sync. A fresh one is made for each run.
+/// The source of a sync down's records. It fetches; the sync stores and merges. A new one is
+/// created for each run.
 ///
-/// A new kind belongs to a ``SyncService``.
+/// A new kind of target belongs to a ``SyncService``.
 package protocol SyncDownTarget: Sendable {
-  /// As stored: normalised, with the names of the id and date fields.
+  /// The JSON as stored: normalized, with the names of the id and date fields.
   var json: JSONObject { get }
-  /// The id and date fields of its records, unless ``places(_:)`` says otherwise.
+  /// The id and date fields of its records, unless ``mappings(_:)`` says otherwise.
   var fields: TargetFields { get }
-  /// Records come oldest modification first, so that each page moves the stamp from which a later run goes on.
+  /// Whether records are sorted by modification, oldest first, so that each page moves the stamp
+  /// from which a later run continues.
   var isSortedByModification: Bool { get }
-  /// A later run asks only for what changed since. The others bring everything each time, and all of it counts.
+  /// Whether a later run requests only changes. Other targets bring everything each time, and all
+  /// of it counts.
   var isIncremental: Bool { get }
-  /// The total announced is of candidates: those that turn out to be unchanged do not leave it.
+  /// Whether the announced total is of candidates: those that turn out to be unchanged are not
+  /// subtracted.
   var announcesCandidates: Bool { get }
-  /// Only so many of the records that match come in one run: each run that asks for what changed brings others.
+  /// Whether one run brings only a limited number of the matching records, so that each re-sync
+  /// brings others.
   var isLimited: Bool { get }
-  /// There can be ghosts among its records.
+  /// Whether its records can become ghosts.
   var hasGhosts: Bool { get }
-  /// It keeps its own account of the list, in the notes of its pages: the stamps of records play no part, and what is stored
-  /// already is told by comparing.
-  var keepsAccount: Bool { get }
-  /// A run may end before the list does, and a later one go on there.
+  /// Whether the target tracks its own progress, in the notes of its pages: the stamps of records
+  /// do not count, and unchanged records are found by comparison.
+  var tracksOwnProgress: Bool { get }
+  /// Whether a run may end before the list does and a later one continue there.
   var canPause: Bool { get }
-  /// Pages of one run, where the sync's options say nothing; nil for no limit.
+  /// The maximum number of pages of one run, if the sync's options give none; nil for no limit.
   var longestRun: Int? { get }
-  /// Something is fetched after the rows; see ``afterRows(in:)``.
+  /// Whether something is fetched after the rows; see ``afterRows(in:)``.
   var hasAfterRows: Bool { get }
 
-  /// The server's record of deletions, where it tells of every ghost there can be; nil otherwise.
+  /// The server's record of deletions, if it reports every possible ghost; otherwise nil.
   var deletions: (any DeletionFeed)? { get }
 
-  /// The soups it fills, the one whose records count most first.
+  /// Returns the soups that it fills, starting with the one whose records are counted.
   /// - Parameter soupName: The sync's own soup.
-  func places(_ soupName: String) -> [RecordPlace]
+  func mappings(_ soupName: String) -> [SoupMapping]
 
-  /// The first page.
+  /// Fetches the first page.
   ///
-  /// - Parameter since: Only what was modified later, ms since 1970 UTC; -1 for everything.
-  /// - Returns: nil when there is nothing to ask for. The page knows how to get the one behind it.
+  /// - Parameter since: Requests only what was modified later, ms since 1970 UTC; -1 for
+  ///   everything.
+  /// - Returns: nil if there is nothing to fetch. The page has a closure that fetches the next one.
   /// - Throws: `RestError`, ``SyncError``.
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage?
 
-  /// Fetches what belongs to the rows, once they are stored.
-  /// - Returns: What people should know of it.
-  /// - Throws: `CancellationError`; nothing else ends the run.
+  /// Fetches data that belongs to the rows, after they are stored.
+  /// - Returns: Warnings for users.
+  /// - Throws: `CancellationError`; no other error ends the run.
   func afterRows(in context: FetchContext) async throws -> [String]
 
-  /// Ids that the server would send now, for finding ghosts: one set for each place.
-  /// - Parameter localIds: The candidates, by place; a target may restrict its question to them.
+  /// Returns the ids that the server would send now, to find ghosts: one set for each mapping.
+  /// - Parameter localIds: The candidates, by mapping; a target may limit its request to them.
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>]
 }
 
@@ -61,24 +67,26 @@ extension SyncDownTarget {
   package var announcesCandidates: Bool { false }
   package var isLimited: Bool { false }
   package var hasGhosts: Bool { true }
-  package var keepsAccount: Bool { false }
-  package var canPause: Bool { keepsAccount || isSortedByModification }
+  package var tracksOwnProgress: Bool { false }
+  package var canPause: Bool { tracksOwnProgress || isSortedByModification }
   package var longestRun: Int? { nil }
   package var hasAfterRows: Bool { false }
   package var deletions: (any DeletionFeed)? { nil }
 
-  package func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: soupName, fields: fields)] }
+  package func mappings(_ soupName: String) -> [SoupMapping] { [SoupMapping(soup: soupName, fields: fields)] }
   package func afterRows(in context: FetchContext) async throws -> [String] { [] }
 }
 
-/// A soup that a target fills.
-package struct RecordPlace: Sendable, Equatable {
+/// A soup that a target fills, and the fields of its records.
+package struct SoupMapping: Sendable, Equatable {
   package let soup: String
   package let fields: TargetFields
-  /// Set for records that go with one of the first place: the field that holds their parent's id. They are not counted, and
-  /// with ``MergeMode/leaveIfChanged`` a parent and its children stay or are replaced together.
+  /// The field that holds the id of the parent; set for children of records of the first mapping.
+  /// Children are not counted, and with ``MergeMode/leaveIfChanged`` a parent and its children are
+  /// kept or replaced together.
   package var parentIdField: String?
-  /// Set for records that come along with those of the first place and stand for themselves: they are not counted either.
+  /// Set for independent records that come along with those of the first mapping; they are not
+  /// counted either.
   package var isCompanion = false
 
   package init(soup: String, fields: TargetFields, parentIdField: String? = nil, isCompanion: Bool = false) {
@@ -95,42 +103,42 @@ package struct RecordPlace: Sendable, Equatable {
 package struct FetchContext: Sendable {
   package let client: any RestClient
   package let store: Store
-  /// Finds the values that the soups index and the engine asks for: one for each place.
+  /// Find the indexed values and the engine's own fields in records; one plan for each mapping.
   package let plans: [PagePlan]
-  /// Checked between the requests of a target that sends several.
+  /// Targets that send several requests check it in between.
   package let control: RunControl
   package let configuration: SyncConfiguration
   package let firstAnswer = FirstAnswer()
-  /// Whose records are fetched.
+  /// The sync whose records are fetched.
   package var syncId: Int64 = 0
   package var soup = ""
   package var fields: TargetFields?
-  /// Ghosts go even when they are more than the target allows.
+  /// Whether ghosts are removed even if they are more than the target allows.
   package var isForced = false
   package var mode = RunMode.resume
-  /// What the target remembers of earlier runs.
+  /// What the target remembers from earlier runs.
   package var memory = JSONObject()
 
-  /// The first place's.
+  /// The plan of the first mapping.
   package var plan: PagePlan { plans[0] }
 }
 
-/// One page as it came, scanned: text and positions, no values.
+/// One page as received and scanned: text and positions, no values.
 package struct SyncDownPage: Sendable {
-  /// Gets the page behind; nil when there is none after all.
+  /// Fetches the next page; returns nil if there is none after all.
   package typealias Next = @Sendable () async throws -> SyncDownPage?
 
-  /// The records for each place of the target; nil where this page brings none.
+  /// The records for each mapping of the target; nil where this page has none.
   package let parts: [ScannedPage?]
-  /// For each record of the second place, the position of its parent on this page.
+  /// The position on this page of the parent of each record of the second mapping.
   package var parents: [Int] = []
-  /// Of the whole answer, as far as it is known by now; -1 for unknown.
+  /// The size of the whole result as far as known; -1 if unknown.
   package var totalSize: Int
-  /// The server's clock when it looked at its data at the latest possible, ms since 1970 UTC.
+  /// A lower bound for the server's clock when it read its data, ms since 1970 UTC.
   package var serverTime: Int64?
   /// nil on the last page.
   package var next: Next?
-  /// Of a target that keeps its own account.
+  /// Set by targets that track their own progress.
   package var notes: PageNotes?
 
   package init(
@@ -144,25 +152,27 @@ package struct SyncDownPage: Sendable {
   }
 }
 
-/// An answer and when the server gave it.
+/// An answer and its time on the server's clock.
 package struct TimedResponse: Sendable {
   package let response: RestResponse
   /// See ``SyncDownPage/serverTime``.
   package let serverTime: Int64?
 }
 
-/// When the server looked at its data for the first answer at the latest possible. Any thread.
+/// The server time of the first answer; see ``SyncDownPage/serverTime``. Any thread.
 package final class FirstAnswer: Sendable {
   private let time = Mutex<Int64?>(nil)
 
-  /// ms since 1970 UTC, by the server's clock; nil before an answer, and when the first one had no date.
+  /// In ms since 1970 UTC, by the server's clock; nil before an answer, and if the first one had no
+  /// date.
   package var serverTime: Int64? { time.withLock { $0 == Int64.min ? nil : $0 } }
 
   package func note(_ serverTime: Int64?) { time.withLock { $0 = $0 ?? serverTime ?? Int64.min } }
 }
 
 extension FetchContext {
-  /// Sends a request and takes down the server's time: what its `Date` says, less the time that passed.
+  /// Sends a request and computes the server's time: its `Date` minus the time that the request
+  /// took.
   package func send(_ request: RestRequest) async throws -> TimedResponse {
     try control.check()
     let clock = ContinuousClock()

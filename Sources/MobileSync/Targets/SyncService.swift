@@ -1,41 +1,42 @@
 import JSON
 import RestClient
 
-/// A kind of server: the targets it has, and what the engine asks it beside them. A value; any thread.
+/// A kind of server: its targets, and what the engine asks it besides them. A value; any thread.
 ///
-/// A new kind of server is a folder of its own with one of these, and one line where a host is put together.
+/// To add a kind of server, add a folder with one of these, and one line where a host is assembled.
 package protocol SyncService: Sendable {
   /// The kinds of sync down targets, by the `type` of their JSON.
   var downKinds: [SyncDownKind] { get }
   /// The kinds of sync up targets.
   var upKinds: [SyncUpKind] { get }
-  /// The kind of a sync up target whose JSON names none; nil where it has to.
+  /// The kind of a sync up target whose JSON has no type; nil if the type is required.
   var defaultUpKind: String? { get }
-  /// Where a target does not name them.
+  /// The field names for targets that give none.
   var defaultFields: TargetFields { get }
 
-  /// Values of fields of records of one type.
-  /// - Returns: One for each id, in order.
+  /// Reads fields of records of one type.
+  /// - Returns: One version for each id, in order.
   /// - Throws: `RestError`.
   func versions(type: String, ids: [String], fields: [String], through client: any RestClient) async throws -> [ServerVersion]
 
-  /// Records of one type that were created in a period, by the server's clock.
-  /// - Returns: nil when they cannot be asked for, or are too many to be looked at.
-  /// - Throws: `RestError` when the server does not answer.
+  /// Finds records of one type that were created in a period, by the server's clock.
+  /// - Returns: nil if the server cannot be asked, or if there are too many.
+  /// - Throws: `RestError` if the server does not answer.
   func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]?
 
   /// Sends one record in a request of its own.
-  /// - Throws: `RestError` unless it is about this record.
+  /// - Throws: `RestError` unless the error is about this record.
   func send(_ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext) async throws -> UploadResult
 
-  /// What a refusal says about the question, nil when it says nothing the engine could act on.
+  /// Returns what a refusal says about the request; nil if the engine cannot act on it.
   func fault(of error: RestError) -> ServerFault?
 
-  /// What an answer says of the server's limits, as text for people and scripts; nil when it says nothing.
+  /// Returns what an answer says about the server's limits, as text for users and scripts; nil if
+  /// it says nothing.
   func limitInfo(_ response: RestResponse) -> String?
 }
 
-/// A service whose targets ask and answer for themselves: beside them it says nothing.
+/// Defaults for a service whose targets need nothing else of it.
 extension SyncService {
   package var defaultUpKind: String? { nil }
 
@@ -49,7 +50,7 @@ extension SyncService {
     _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
   ) async throws -> UploadResult {
     let kind = upKinds.first?.name ?? downKinds.first?.name ?? "custom"
-    throw SyncError(.invalidTarget, "\(kind) target: a custom target has to send by itself here")
+    throw SyncError(.invalidTarget, "\(kind) target: a custom target must implement this upload itself")
   }
 
   package func fault(of error: RestError) -> ServerFault? { nil }
@@ -57,31 +58,31 @@ extension SyncService {
   package func limitInfo(_ response: RestResponse) -> String? { nil }
 }
 
-/// What the engine reads out of a server's refusal.
+/// What a server's refusal means to the engine.
 package enum ServerFault: Sendable, Equatable {
-  /// There are no records of that type, or they are not for this user.
+  /// The type does not exist, or this user cannot access it.
   case unknownType
-  /// A field that was asked for does not exist.
+  /// A requested field does not exist.
   case unknownField
-  /// The server has forgotten where the next page begins: asking from the beginning helps.
+  /// The server has lost the query cursor; repeating the query helps.
   case expiredCursor
 }
 
-/// The question for records that were created in a period.
+/// A query for records that were created in a period.
 package struct CreatedRecords: Sendable {
   package let type: String
   /// Ms since 1970 UTC, by the server's clock.
   package let period: ClosedRange<Int64>
-  /// Fields whose values are wanted.
+  /// The fields to return.
   package let fields: [String]
-  /// More records than these are too many.
+  /// The largest number of records to return.
   package let limit: Int
 }
 
-/// A record that the server says was created.
+/// A record that was created on the server.
 package struct CreatedRecord: Sendable {
   package let id: String
-  /// Ms since 1970 UTC, by the server's clock; nil when it does not say.
+  /// In ms since 1970 UTC, by the server's clock; nil if unknown.
   package let createdAt: Int64?
   package let fields: JSONObject
 
@@ -113,12 +114,12 @@ package struct SyncUpKind: Sendable {
     /// The records of one soup.
     case records(any SyncUpTarget)
     /// Parents together with their children.
-    case families(any FamilyUpTarget)
+    case families(any ParentChildrenUploadTarget)
   }
 
   package let name: String
   package let keys: TargetKeys
-  /// The class that the mobile SDKs have for it, in the JSON they serialise.
+  /// The class name that the Mobile SDKs write into the target's JSON.
   package let modelClass: String?
   package let make: @Sendable (JSONObject) throws(SyncError) -> Made
 

@@ -1,11 +1,12 @@
 import JSON
 
-/// What every target names: the fields that hold a record's id and its modification date. Either may stand inside an object, then
-/// with dots between the members.
+/// The fields of a record's id and modification date, which every target has. Either may be inside
+/// an object, with dots in the path.
 package struct TargetFields: Sendable, Equatable {
   package let id: String
   package let modificationDate: String
-  /// Further members that the server sets by itself, with each change: they say nothing about what a record holds.
+  /// Further members that the server sets by itself at each change; they do not count as contents
+  /// of a record.
   package let others: [String]
   package let dates: RecordDates
 
@@ -16,7 +17,7 @@ package struct TargetFields: Sendable, Equatable {
     self.dates = dates
   }
 
-  /// - Parameter defaults: Where the target does not name them.
+  /// - Parameter defaults: The names for keys that the target lacks.
   package init(_ json: JSONObject, defaults: TargetFields) throws(SyncError) {
     id = try TargetFields.name(json, "idFieldName") ?? defaults.id
     modificationDate = try TargetFields.name(json, "modificationDateFieldName") ?? defaults.modificationDate
@@ -26,16 +27,16 @@ package struct TargetFields: Sendable, Equatable {
 
   // MARK: Records
 
-  /// The id of a record; nil for one that has none, and for one that is no text.
+  /// Returns the id of a record; nil if it has none, or if it is not text.
   package func id(of record: JSONObject) -> String? { Projection.value(record, id)?.stringValue }
 
-  /// The modification date of a record as it stands there.
+  /// Returns the modification date of a record, unparsed.
   package func date(of record: JSONObject) -> JSONValue? { Projection.value(record, modificationDate) }
 
-  /// When the record was changed last; nil without a readable date. See ``RecordDates``.
+  /// Returns when the record was last changed; nil if it has no valid date. See ``RecordDates``.
   package func stamp(of record: JSONObject) -> Int64? { date(of: record).flatMap(dates.stamp) }
 
-  /// A field name; nil when the key is absent or null.
+  /// Returns a field name; nil if the key is missing or null.
   package static func name(_ json: JSONObject, _ key: String) throws(SyncError) -> String? {
     guard let value = json[key], !value.isNull else { return nil }
     guard let name = value.stringValue, !name.isEmpty else {
@@ -44,7 +45,7 @@ package struct TargetFields: Sendable, Equatable {
     return name
   }
 
-  /// The JSON with both names, as stored targets have them.
+  /// Returns the JSON with both names, as stored targets have them.
   package func written(to json: JSONObject) -> JSONObject {
     var json = json
     write(to: &json)
@@ -58,13 +59,13 @@ package struct TargetFields: Sendable, Equatable {
   }
 }
 
-/// How the dates of records are written. Equal by name.
+/// A format of record dates. Two formats are equal if their names are.
 package struct RecordDates: Sendable, Equatable {
   private let name: String
   private let read: @Sendable (String) -> Int64?
 
-  /// - Parameter read: Gets the contents of a text, or a number as it is spelled. Gives ms since 1970 UTC, or another number that
-  ///   grows with each change; nil for what is no date.
+  /// - Parameter read: Parses the contents of a text, or a number as spelled. Returns ms since 1970
+  ///   UTC, or another number that grows with each change; nil if it is not a date.
   package init(name: String, read: @escaping @Sendable (String) -> Int64?) {
     self.name = name
     self.read = read
@@ -87,14 +88,14 @@ package struct RecordDates: Sendable, Equatable {
 }
 
 extension JSONValue {
-  /// For messages: texts are shown, other values named by their kind.
+  /// The value in messages: texts are shown, other values are named by their kind.
   package var shownKind: String { stringValue.map { "'\($0)'" } ?? kindName }
 }
 
 /// Reads the keys of a target's JSON; each error names the target and the key.
 package struct TargetReader {
   package let json: JSONObject
-  /// Such as `mru target`.
+  /// The name in messages, such as `mru target`.
   package let label: String
 
   package init(json: JSONObject, label: String) {
@@ -102,7 +103,7 @@ package struct TargetReader {
     self.label = label
   }
 
-  /// - Throws: ``SyncError`` `.invalidTarget` when the key is missing, empty or no string.
+  /// - Throws: ``SyncError`` `.invalidTarget` if the key is missing, empty or not a string.
   package func string(_ key: String) throws(SyncError) -> String {
     guard let text = try optionalString(key), !text.isEmpty else { throw missing(key) }
     return text
@@ -134,7 +135,7 @@ package struct TargetReader {
     return object
   }
 
-  /// A positive integer, at most `limit`; `limit` too when the key is absent or null.
+  /// Returns a positive integer, at most `limit`; returns `limit` if the key is missing or null.
   package func count(_ key: String, limit: Int) throws(SyncError) -> Int {
     guard let value = json[key], !value.isNull else { return limit }
     guard let count = value.integerValue, count > 0 else {
@@ -151,7 +152,7 @@ package struct TargetReader {
 }
 
 extension [String] {
-  /// The list with these fields behind it, where they are missing.
+  /// Returns the list with these fields appended, unless it has them.
   package func including(_ fields: String...) -> [String] {
     filter { $0 != LocalField.attributes }
       + fields.filter { field in !contains { $0.lowercased() == field.lowercased() } }

@@ -2,91 +2,99 @@ import JSON
 import RestClient
 import SmartStore
 
-/// How local changes reach the server. It sends; choosing, journalling and writing back belong to the sync.
+/// Sends local changes to the server. The sync selects the records, journals them and writes the
+/// results back.
 package protocol SyncUpTarget: Sendable {
   var settings: UploadSettings { get }
 
-  /// Whether a create without an answer is looked for on the server before it is sent again.
+  /// Whether a create without an answer is looked up on the server before it is sent again.
   var looksForLostCreates: Bool { get }
 
-  /// Whether its answer to an update is all there is to know about a record.
+  /// Whether its answers to updates are the only source of information about a record.
   var answersForItself: Bool { get }
 
-  /// How many entries are compared with the server in one look, where that is more than a batch.
+  /// The number of entries that are compared with the server at once, if that is more than a batch.
   var comparedAhead: Int { get }
 
-  /// Whether what the server has is best known by the values of its fields, not by what ``remoteRecords`` says.
+  /// Whether to compare the values of fields instead of using ``remoteRecords``.
   var comparesFields: Bool { get }
 
-  /// Whether the server makes an update only while the record is as old as ``UploadContext/date(of:in:)`` says.
+  /// Whether the server applies an update only if the record is not newer than
+  /// ``UploadContext/date(of:in:)``.
   var updatesWithCondition: Bool { get }
 
-  /// Whether creates carry something by which a repeated one is recognised; see ``createKeys(_:of:known:in:)``.
+  /// Whether creates carry a key by which the server recognizes a repetition; see
+  /// ``createKeys(_:of:known:in:)``.
   var keysCreates: Bool { get }
 
-  /// Whether creates go before updates, and deletes go last.
+  /// Whether creates are sent before updates, and deletes last.
   var sendsCreatesFirst: Bool { get }
 
-  /// Whether an update goes behind everything else of a run, where ``sendsCreatesFirst`` orders it: it changes how the rest is
-  /// sent.
+  /// Returns whether an update is sent after everything else of a run, if ``sendsCreatesFirst``
+  /// orders it, because it changes how the rest is sent.
   func goesLast(_ i: Int, of batch: DirtyBatch) -> Bool
 
-  /// Where its entries name other ones. Entries are created behind those of their own soup that they name.
+  /// The references of its entries to other entries. Within a soup, an entry is created after those
+  /// that it refers to.
   var references: [EntryReference] { get }
 
-  /// Whether entries of other syncs may name its own by local ids: then those are looked for and follow.
+  /// Whether entries of other syncs may refer to its entries by local ids; they are then found and
+  /// updated.
   var isNamedByOthers: Bool { get }
 
-  /// Further soups that go with the entries, and are sent behind them.
+  /// Additional soups whose entries are sent after those of the sync's soup.
   var companions: [UploadCompanion] { get }
 
-  /// How many groups of a batch may be on their way at once. Those of one record go one after the other all the same.
+  /// The number of groups of a batch that may be in flight at once. Groups with the same record are
+  /// still sent one after the other.
   var requestsAtOnce: Int { get }
 
-  /// How many entries are written back together where no create is among them and none is compared before it goes: what is sent
-  /// again after the process was killed does no harm then.
+  /// The number of entries that are written back together if there is no create among them and none
+  /// is compared beforehand. Sending them again after a crash does no harm.
   var largestBatch: Int { get }
 
-  /// Whether the entries of a soup go one at a time, as they were made: some of them name others of the same soup.
+  /// Returns whether the entries of a soup are sent one at a time, in the order of their creation,
+  /// because some refer to others of the same soup.
   func keepsOrder(in soup: String) -> Bool
 
-  /// What identifies creates, as it is written down before they are sent and stays the same until one is answered.
+  /// Returns the keys of creates. They are journaled before the creates are sent, and stay the same
+  /// until an answer arrives.
   /// - Parameters:
   ///   - indices: The creates of the batch.
-  ///   - known: Keys of creates that were sent before without an answer, by entry id.
+  ///   - known: The keys of creates that were sent earlier without an answer, by entry id.
   /// - Returns: Keys by entry id.
   /// - Throws: `RestError`, ``SyncError``.
   func createKeys(
     _ indices: [Int], of batch: DirtyBatch, known: [Int64: JSONObject], in context: UploadContext
   ) async throws -> [Int64: JSONObject]
 
-  /// What became of a create with a key whose answer was lost.
+  /// Finds out what became of a create with a key whose answer was lost.
   /// - Throws: `RestError`, ``SyncError``.
   func find(_ lost: LostKeyedCreate, in context: UploadContext) async throws -> LostKeyedCreate.Finding
 
-  /// The target as a run uses it: what has to be found out first is found out.
+  /// Returns the target prepared for a run, after any necessary requests.
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget
 
-  /// Splits the uploads of a batch into requests, in the order they are sent.
+  /// Splits the uploads of a batch into requests, in the order in which they are sent.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup]
 
-  /// The same, for a target that looks at the entries.
+  /// Splits the uploads of a batch into requests, for a target that examines the entries.
   func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup]
 
   /// Sends one group.
-  /// - Returns: One result for each record of the group, in its order.
-  /// - Throws: `RestError` when the request as a whole failed; its `outcome` says whether the server may have acted.
-  ///   ``UploadCutShort`` when some records are done with.
+  /// - Returns: One result for each record of the group, in order.
+  /// - Throws: `RestError` if the whole request failed; its `outcome` says whether the server may
+  ///   have acted. ``UploadCutShort`` if some records have a result.
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult]
 
-  /// What the server has of some records, all of one type and with ids of the server's.
+  /// Returns the state on the server of some records, all of one type and with server ids.
   /// - Returns: One for each index, in order.
   /// - Throws: `RestError`.
   func remoteRecords(
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord]
 
-  /// The same with the values of fields.
+  /// Returns the server's versions of some records, with the values of fields.
   func remoteVersions(
     type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [ServerVersion]
@@ -134,11 +142,11 @@ extension SyncUpTarget {
   }
 }
 
-/// A place in entries that holds the id of an entry of some soup.
+/// A field of entries that holds the id of an entry of some soup.
 package struct EntryReference: Sendable, Equatable {
-  /// Members, with dots between them.
+  /// The members on the path, separated by dots.
   package let path: String
-  /// Where the entries are that it names.
+  /// The soup of the entries that it refers to.
   package let soup: String
 
   package init(path: String, soup: String) {
@@ -147,7 +155,7 @@ package struct EntryReference: Sendable, Equatable {
   }
 }
 
-/// A soup whose entries are sent behind those of a sync's own soup.
+/// An additional soup whose entries are sent after those of a sync's own soup.
 package struct UploadCompanion: Sendable {
   package let soup: String
   package let target: any SyncUpTarget
@@ -158,46 +166,43 @@ package struct UploadCompanion: Sendable {
   }
 }
 
-/// What a target sends with.
+/// What a target may use while it sends.
 package struct UploadContext: Sendable {
   package let client: any RestClient
   package let service: any SyncService
   package let control: RunControl
   package let configuration: SyncConfiguration
   package var mergeMode: MergeMode
-  /// The modification dates that the server showed when it was last looked at, by record id; ms. They may be newer than those of
-  /// the entries: an upload from here moves them, and no answer to it says where.
+  /// The modification dates that the server showed last, by record id, in ms. They may be newer
+  /// than those of the entries: our own uploads change them, and the answers do not say to what.
   package var datesSeen: [String: Int64] = [:]
 
-  /// What was changed here of entries that were compared with the server, by entry id.
+  /// The local changes of entries that were compared with the server, by entry id.
   package var changesSeen: [Int64: LocalChanges] = [:]
 
-  /// What identifies the creates of the batch, by entry id.
+  /// The keys of the creates of the batch, by entry id.
   package var createKeys: [Int64: JSONObject] = [:]
 
-  /// Where the entries are; nil for a target that has more than one soup.
-  package var place: Place?
+  /// The source of the entries; nil for a target with more than one soup.
+  package var origin: Origin?
 
-  package struct Place: Sendable {
+  package struct Origin: Sendable {
     package let store: Store
     package let soup: String
-    /// Whose entries are sent.
+    /// The sync whose entries are sent.
     package let syncId: Int64
   }
 
-  /// The entries as they were when they last equalled the server, by entry id; what never did is missing.
+  /// Returns the bases of entries, by entry id: the entries when they last equalled the server's
+  /// records. Entries without a base are missing.
   package func bases(of entryIds: [Int64]) async throws -> [Int64: JSONObject] {
-    guard let place else { return [:] }
-    return try await place.store.read { snapshot in
-      try entryIds.reduce(into: [:]) { bases, id in
-        bases[id] = try snapshot.base(of: id, in: place.soup).flatMap { try JSONValue(parsing: $0).objectValue }
-      }
-    }
+    guard let origin else { return [:] }
+    return try await origin.store.read { try $0.baseObjects(of: entryIds, in: origin.soup) }
   }
 
-  /// The id that a record of another soup got from its server; nil while it has none.
+  /// Returns the id that the server assigned to a record of another soup; nil if it has none yet.
   package func assignedId(for localId: String, in soup: String) async throws -> String? {
-    try await place?.store.read { try $0.soupExists(soup) ? $0.assignedId(for: localId, in: soup) : nil }
+    try await origin?.store.read { try $0.soupExists(soup) ? $0.assignedId(for: localId, in: soup) : nil }
   }
 
   /// Calls a function of a script and waits for it.
@@ -208,7 +213,7 @@ package struct UploadContext: Sendable {
     try await CustomTargetCaller(implementation: implementation, target: [:]).object(function, arguments, control, configuration)
   }
 
-  /// When the server changed records last, as its service tells.
+  /// Returns when the server last changed some records, using the service.
   package func remoteRecords(type: String, ids: [String], dateField: String) async throws -> [RemoteRecord] {
     let versions = try await service.versions(type: type, ids: ids, fields: [dateField], through: client)
     return versions.map { version in
@@ -218,8 +223,9 @@ package struct UploadContext: Sendable {
     }
   }
 
-  /// The fields of an update that are sent: those changed here, so that nothing is put back that others change at this
-  /// very moment. nil for all on the list: they are sent where nothing is compared, and where it is not known which were changed.
+  /// Returns the fields of an update to send: only those changed locally, so that concurrent
+  /// changes by others are not overwritten. Returns nil to send all fields of the list, if nothing
+  /// was compared or the changes are not known.
   package func fields(of i: Int, in batch: DirtyBatch) -> Set<String>? {
     guard mergeMode != .overwrite, let changes = changesSeen[batch.entryIds[i]], changes.version == batch.versions[i] else {
       return nil
@@ -227,65 +233,68 @@ package struct UploadContext: Sendable {
     return changes.fields
   }
 
-  /// The date that an update is based on: the server refuses it when the record is newer. nil when anything may be overwritten.
+  /// Returns the date that an update is based on: the server refuses the update if the record is
+  /// newer. Returns nil if anything may be overwritten.
   package func date(of i: Int, in batch: DirtyBatch) -> Int64? {
     guard mergeMode != .overwrite else { return nil }
     return batch.serverId(i).flatMap { datesSeen[$0] } ?? batch.stamp(i)
   }
 }
 
-/// What an entry says in other words than what it was made from.
+/// The local changes of an entry relative to its base.
 package struct LocalChanges: Sendable, Equatable {
-  /// Of the row that was compared.
+  /// The version of the compared row.
   package let version: Int64
   /// First-level members; never empty.
   package let fields: Set<String>
 }
 
-/// A create whose answer was lost, with what identifies it.
+/// A create with a key whose answer was lost.
 package struct LostKeyedCreate: Sendable {
-  /// As it was written down before the create was sent.
+  /// The key that was journaled before the create was sent.
   package let key: JSONObject
   /// The members that were sent.
   package let sent: JSONObject
-  /// The entry as it stands now.
+  /// The current entry.
   package let entry: JSONObject
 
   package enum Finding: Sendable, Equatable {
-    /// - Parameter isCertain: The key belongs to this create alone; another entry with the id is a second copy of it.
+    /// - Parameter isCertain: Whether the key belongs to this create only, so that another entry
+    ///   with the id is a duplicate.
     case found(id: String, isCertain: Bool)
-    /// - Parameter isSafe: With the same key it makes nothing twice, whatever became of the first one.
+    /// - Parameter isSafe: Whether sending with the same key never creates a duplicate.
     case sendAgain(isSafe: Bool)
     case inDoubt
   }
 }
 
-/// One record of a batch and what is to be done with it.
+/// One record of a batch and its action.
 package struct PlannedUpload: Sendable, Equatable {
-  /// Position in the batch.
+  /// The position in the batch.
   package let index: Int
   package let action: UploadAction
   package let type: String
 }
 
-/// Records that travel in one request; never empty.
+/// Records that are sent in one request; never empty.
 package struct UploadGroup: Sendable, Equatable {
   package let uploads: [PlannedUpload]
 
   package init(uploads: [PlannedUpload]) { self.uploads = uploads }
 
-  /// Positions in the batch.
+  /// The positions in the batch.
   package var indices: [Int] { uploads.map(\.index) }
 }
 
-/// Asks what the server has of records, type by type: a type that the server does not know concerns its own records only.
+/// Looks up the state of records on the server, type by type: an unknown type affects only its own
+/// records.
 package enum RemoteLookup {
   package enum Found: Sendable, Equatable {
     case record(RemoteRecord)
     case refused(UploadResult)
   }
 
-  /// - Parameter indices: Records with an id of the server's.
+  /// - Parameter indices: Records with a server id.
   /// - Throws: `RestError`.
   package static func find(
     _ indices: [Int], of batch: DirtyBatch, _ target: any SyncUpTarget, in context: UploadContext

@@ -1,19 +1,20 @@
 import JSON
 
-/// The keys that one kind of target knows. A misspelled one would be passed over, and other records be fetched or other fields be
-/// sent than was meant.
+/// The keys that one kind of target accepts. Without this check, a misspelled key would be ignored,
+/// and other records or fields would be synced than intended.
 package struct TargetKeys: Sendable {
-  /// Objects inside a target, checked by keys of their own.
+  /// Checks nested objects of a target.
   package typealias Members = @Sendable (JSONObject) throws(SyncError) -> Void
 
   private let own: [String]
-  /// In messages; nil for the one that the direction has.
+  /// The target's name in messages; nil for that of the direction.
   private let label: String?
-  /// An implementation reads whatever it likes from its target: only what looks like a misspelled key is refused.
+  /// Whether other keys are accepted, because an implementation may read any key from its target.
+  /// Only a likely misspelling is rejected.
   private let isOpen: Bool
   private let members: Members
 
-  /// - Parameter members: Checks the objects inside.
+  /// - Parameter members: Checks nested objects.
   package init(
     _ own: [String], label: String? = nil, isOpen: Bool = false, members: @escaping Members = { (_) throws(SyncError) in }
   ) {
@@ -23,14 +24,14 @@ package struct TargetKeys: Sendable {
     self.members = members
   }
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key and the nearest one that is known.
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key and the nearest known one.
   func check(_ json: JSONObject, label: String) throws(SyncError) {
     let label = self.label ?? label, keys = KnownKeys(["type"] + Self.fields + own, ignoring: Self.modelClasses)
     if let found = isOpen ? keys.misspelled(in: json) : keys.unknown(in: json) { throw Self.wrong(label, found) }
     try members(json)
   }
 
-  /// Checks an object inside a target.
+  /// Checks a nested object of a target.
   package static func check(_ members: JSONObject, _ own: [String], label: String) throws(SyncError) {
     let keys = KnownKeys(own + fields, ignoring: modelClasses)
     if let found = keys.unknown(in: members) { throw wrong(label, found) }
@@ -41,10 +42,10 @@ package struct TargetKeys: Sendable {
   }
 
   private static let fields = ["idFieldName", "modificationDateFieldName"]
-  /// The classes that a target has in the mobile SDKs, which stand in each one they serialise.
+  /// The keys under which the Mobile SDKs write a target's class into its JSON.
   private static let modelClasses = ["androidImpl", "iOSImpl", "iosImpl"]
 
-  /// What the targets of all syncs up know.
+  /// The keys of all sync up targets.
   package static let upload = [
     "createFieldlist", "updateFieldlist", "externalIdFieldName", "maxBatchSize", "lostCreateWaitMs",
   ]

@@ -1,11 +1,13 @@
 import JSON
 
-/// The kinds of targets that the syncs of a host may have, of all its services, and the engine's own: custom ones.
+/// The kinds of targets that a host supports: those of its services, and the engine's own custom
+/// targets.
 public struct TargetRegistry: Sendable {
-  /// The first one is what custom targets talk to, where their implementation leaves something to the engine.
+  /// The first service does the parts that custom targets leave to the engine.
   private let services: [any SyncService]
 
-  /// - Parameter services: At least one; the first says what a sync up target without a type is.
+  /// - Parameter services: At least one; the first determines the kind of a sync up target without
+  ///   a type.
   package init(_ services: [any SyncService]) {
     precondition(!services.isEmpty, "a registry of targets needs a service")
     self.services = services
@@ -26,7 +28,7 @@ public struct TargetRegistry: Sendable {
     }
     let word = type.stringValue
     if word == Self.custom { return try CustomSyncDownTarget(json, defaults: primary.defaultFields) }
-    // The mobile SDKs have it, and it syncs with nothing.
+    // The Mobile SDKs define this type, but it syncs with nothing.
     if word == "cache" { throw SyncError(.invalidTarget, "Wrong target type: cache") }
     guard let kind = services.lazy.flatMap(\.downKinds).first(where: { $0.name == word }) else {
       throw unknown(type, "sync down", downKinds)
@@ -34,16 +36,16 @@ public struct TargetRegistry: Sendable {
     return try kind.make(json)
   }
 
-  /// The target for parents with their children; nil for every other kind.
-  package func families(_ json: JSONObject) throws(SyncError) -> (any FamilyUpTarget)? {
+  /// Returns the target for parents with their children; nil for every other kind.
+  package func families(_ json: JSONObject) throws(SyncError) -> (any ParentChildrenUploadTarget)? {
     guard case .families(let target) = try made(json) else { return nil }
     return target
   }
 
-  /// A target for the records of one soup.
+  /// Returns a target for the records of one soup.
   package func up(_ json: JSONObject) throws(SyncError) -> any SyncUpTarget {
     guard case .records(let target) = try made(json) else {
-      throw SyncError(.invalidTarget, "sync up target type '\(try upKind(json))' is not one for a single soup")
+      throw SyncError(.invalidTarget, "sync up target type '\(try upKind(json))' is not for a single soup")
     }
     return target
   }
@@ -56,7 +58,7 @@ public struct TargetRegistry: Sendable {
     return try kind.make(json)
   }
 
-  /// The service that a sync talks to.
+  /// Returns the service that a sync uses.
   package func service(of type: SyncType, _ target: JSONObject) -> any SyncService {
     let name = type == .syncDown ? target["type"]?.stringValue : try? upKind(target)
     return services.first { service in
@@ -64,8 +66,8 @@ public struct TargetRegistry: Sendable {
     } ?? primary
   }
 
-  /// The kind by `type`, where `rest` says nothing, else by the class names of the mobile SDKs; the first service's own when
-  /// nothing says otherwise.
+  /// Returns the kind of a sync up target: by its `type`, unless that is an ambiguous `rest`, else
+  /// by the class names of the Mobile SDKs, else the default of the first service.
   package func upKind(_ json: JSONObject) throws(SyncError) -> String {
     let type = json["type"].flatMap { value -> JSONValue? in value.isNull ? Optional.none : value }
     let name = [json["androidImpl"], json["iOSImpl"]].lazy.compactMap { $0?.stringValue }.first { !$0.isEmpty }
@@ -73,7 +75,7 @@ public struct TargetRegistry: Sendable {
       guard let word = type.stringValue, upKinds.contains(word) || word == "rest" else {
         throw unknown(type, "sync up", upKinds)
       }
-      // The mobile SDKs call their plain requests so; a JSON collection has a connection.
+      // The Mobile SDKs use this type for plain requests; only a JSON collection has a connection.
       let isCollection = word == "rest" && json["connection"]?.stringValue != nil && upKinds.contains(word)
       if isCollection || word != "rest" && word != Self.custom { return word }
     }
@@ -94,11 +96,12 @@ public struct TargetRegistry: Sendable {
 
   // MARK: Checking keys
 
-  /// Refuses keys that the target's kind does not know.
+  /// Rejects keys that the target's kind does not know.
   ///
-  /// Called where a definition is given, not where a stored one is read: what an earlier release has taken goes on running.
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key and the nearest one that is known. A kind that is not known is left
-  ///   to ``down(_:)`` and ``up(_:)``.
+  /// Called for new definitions only, not for stored ones, so that syncs accepted by an earlier
+  /// release continue to run.
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key and the nearest known one. Unknown
+  ///   kinds are left to ``down(_:)`` and ``up(_:)``.
   package func checkKeys(_ type: SyncType, _ json: JSONObject) throws(SyncError) {
     switch type {
     case .syncDown:

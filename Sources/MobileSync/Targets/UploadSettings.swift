@@ -1,23 +1,24 @@
 import JSON
 
-/// What the targets of all syncs up are told.
+/// The settings that all sync up targets have.
 package struct UploadSettings: Sendable {
-  /// As stored: normalised.
+  /// The JSON as stored: normalized.
   package let json: JSONObject
   package let fields: TargetFields
-  /// Creates become upserts by this field, where a record has a value in it.
+  /// The field that turns a create into an upsert if the record has a value in it.
   package let externalIdFieldName: String?
   package let createFieldlist: [String]?
   package let updateFieldlist: [String]?
-  /// Records sent and written back together.
+  /// The number of records that are sent and written back together.
   package let maxBatchSize: Int
-  /// How long the server may work on one request, ms; nil: as the configuration says.
+  /// How long the server may work on one request, in ms; nil for the configuration's value.
   package let lostCreateWaitMs: Int64?
 
   /// - Parameters:
-  ///   - type: Written where the JSON names none.
-  ///   - defaults: The fields where the JSON names none.
-  ///   - largestBatch: What a server takes in one request; larger sizes are cut down to it.
+  ///   - type: The type for JSON without one.
+  ///   - defaults: The field names for JSON without them.
+  ///   - largestBatch: The maximum number of records that the server accepts in one request; larger
+  ///     sizes are reduced to it.
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   package init(_ json: JSONObject, type: String, defaults: TargetFields, largestBatch: Int) throws(SyncError) {
     fields = try TargetFields(json, defaults: defaults)
@@ -35,7 +36,7 @@ package struct UploadSettings: Sendable {
     self.json = stored
   }
 
-  /// - Throws: ``SyncError`` `.invalidTarget` unless it is a time in ms, or missing.
+  /// - Throws: ``SyncError`` `.invalidTarget` unless the value is a time in ms, or missing.
   package static func wait(_ json: JSONObject) throws(SyncError) -> Int64? {
     guard let value = json["lostCreateWaitMs"], !value.isNull else { return nil }
     guard let wait = value.integerValue, (0...longestWaitMs).contains(wait) else {
@@ -45,11 +46,11 @@ package struct UploadSettings: Sendable {
     return wait
   }
 
-  /// For targets that read their own JSON.
+  /// Creates the settings of a target that parses its own JSON.
   /// - Parameters:
-  ///   - json: As it is to be stored.
-  ///   - create: First-level members that a create may send; nil leaves it to the options.
-  ///   - update: The same of an update.
+  ///   - json: The JSON to store.
+  ///   - create: The first-level members that a create may send; nil leaves it to the options.
+  ///   - update: The same for an update.
   package init(
     json: JSONObject, fields: TargetFields, create: [String]?, update: [String]?, maxBatchSize: Int, lostCreateWaitMs: Int64?
   ) {
@@ -62,10 +63,10 @@ package struct UploadSettings: Sendable {
     self.lostCreateWaitMs = lostCreateWaitMs
   }
 
-  /// How many updates with a condition of their own are compared in one look.
+  /// The number of conditional updates that are compared at once.
   package static let comparedAhead = 200
 
-  /// A day, ms.
+  /// A day in ms.
   private static let longestWaitMs: Int64 = 86_400_000
 
   package static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
@@ -74,8 +75,8 @@ package struct UploadSettings: Sendable {
     }
   }
 
-  /// What is looked for in each entry.
-  /// - Parameter fieldlist: The options' list, where the target has none of its own.
+  /// Returns a plan of the fields to find in each entry.
+  /// - Parameter fieldlist: The options' list, for targets without lists of their own.
   package func plan(fieldlist: [String]?) -> DirtyBatch.Plan {
     DirtyBatch.Plan(
       fields: fields, externalIdField: externalIdFieldName, create: createFieldlist ?? fieldlist,

@@ -1,6 +1,7 @@
 import RestClient
 
-/// The uploads of one batch: what is sent, and what every answer says. Touches no store.
+/// The uploads of one batch: what is sent, and the result of every answer. Does not touch the
+/// store.
 struct BatchUpload: Sendable {
   let batch: DirtyBatch
   private let target: any SyncUpTarget
@@ -30,7 +31,7 @@ struct BatchUpload: Sendable {
     SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
   }
 
-  /// What needs no request, or cannot be one.
+  /// Returns the answer of an upload that needs no request, or cannot be sent.
   private static func answerWithoutServer(_ batch: DirtyBatch, _ i: Int, _ action: UploadAction) -> UploadAnswer? {
     let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
     switch action {
@@ -40,7 +41,7 @@ struct BatchUpload: Sendable {
     }
   }
 
-  /// Takes up entries that were sorted out before, so that they are counted with the batch.
+  /// Adds entries that were excluded earlier, so that they are counted with the batch.
   mutating func hold(_ held: [(id: Int64, verdict: UploadVerdict)]) {
     for (id, verdict) in held {
       let sent = SentRecord(entryId: id, version: 0, action: .nothing)
@@ -49,15 +50,15 @@ struct BatchUpload: Sendable {
       case .refused(let result): answers.append(UploadAnswer(sent: sent, outcome: .failed, result: result))
       case .settled: answers.append(UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true)))
       case .held: answers.append(UploadAnswer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true)))
-      // Counted, and marked, when it was looked for.
+      // Counted and marked when it was looked up.
       case .inDoubt: break
       }
     }
   }
 
-  /// Sends everything, as many requests at once as the target allows.
-  /// - Returns: What ended it before the last request; the answers until then are kept, and those to requests that were on their
-  ///   way are waited for.
+  /// Sends everything, with as many requests in flight as the target allows.
+  /// - Returns: The error that ended it early. Earlier answers are kept, and requests in flight are
+  ///   awaited.
   mutating func send() async -> (any Error)? {
     let groups = target.groups(planned, of: batch)
     let endings = await RequestsInFlight(target: target, batch: batch, context: context).send(groups)
@@ -71,7 +72,7 @@ struct BatchUpload: Sendable {
         take(error.results, of: group)
       case .failure(let error):
         failure = failure ?? error
-        guard UploadAnswer.mayHaveHappened(error) else { continue }
+        guard UploadAnswer.mayHaveTakenEffect(error) else { continue }
         unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
       case nil: continue
       }
@@ -94,9 +95,9 @@ struct BatchUpload: Sendable {
     UploadAnswer(sent: sent(i, action), outcome: UploadAnswer.outcome(of: action, result, context.mergeMode), result: result)
   }
 
-  /// Makes sure of the records that are said to be gone: the same error is given for a lookup that leads nowhere, and a
-  /// record that exists must not be created once more.
-  /// - Returns: What kept it from finding out; the records in question then stay as they are.
+  /// Verifies that records reported as deleted are really gone: a failing look-up inside a request
+  /// gives the same error, and an existing record must not be created again.
+  /// - Returns: The error that prevented this; the records in question then stay unchanged.
   mutating func findGone() async -> (any Error)? {
     let doubtful = answers.indices.filter { answers[$0].outcome == .recreate || isUpdateConflict(answers[$0]) }
     guard !doubtful.isEmpty else { return nil }
@@ -116,8 +117,8 @@ struct BatchUpload: Sendable {
     }
   }
 
-  /// Where nothing else is known than the answer itself, that one counts: a target that sends by itself may compare records, and
-  /// does not say by that whether they exist.
+  /// If the answer is the only source, it counts: a target that sends by itself may compare records
+  /// without knowing whether they exist.
   private func isGone(_ found: RemoteLookup.Found?) -> Bool {
     switch found {
     case .record(.deleted): true
@@ -127,13 +128,13 @@ struct BatchUpload: Sendable {
     }
   }
 
-  /// Records that are surely gone, by position in the batch.
+  /// Records that are certainly gone, by position in the batch.
   var gone: [Int] {
     let gone = Set(answers.filter(isUpdateConflict).map(\.sent.entryId))
     return batch.entryIds.indices.filter { gone.contains(batch.entryIds[$0]) }
   }
 
-  /// Updates and deletes that came too late, by position in the batch.
+  /// Updates and deletes that conflicted on the server, by position in the batch.
   var lateConflicts: [Int] {
     let late = Set(
       answers.filter { $0.outcome == .conflicting && ($0.sent.action == .update || $0.sent.action == .delete) }

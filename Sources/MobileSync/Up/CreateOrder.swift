@@ -1,15 +1,15 @@
 import JSON
 import SmartStore
 
-/// The order in which new entries of one soup are sent: behind those that they name. In a circle one of them goes before
-/// what it names. No store, network or clock.
+/// Orders new entries of one soup for sending: each after those that it refers to. In a cycle, one
+/// entry goes before its reference. No store, network or clock.
 struct CreateOrder: Sendable {
   private var names: [Int64: [String]] = [:]
   private var entries: [String: Int64] = [:]
 
   /// - Parameters:
-  ///   - localId: By which others name it.
-  ///   - names: Ids of entries that it names.
+  ///   - localId: The id by which other entries refer to it.
+  ///   - names: The ids of entries that it refers to.
   mutating func add(_ entryId: Int64, localId: String?, names: [String]) {
     if let localId { entries[localId] = entryId }
     if !names.isEmpty { self.names[entryId] = names }
@@ -21,7 +21,7 @@ struct CreateOrder: Sendable {
     var placed = Set<Int64>(), result: [Int64] = []
     result.reserveCapacity(ids.count)
     for id in ids {
-      // A chain may be as long as the soup: no recursion.
+      // A chain may be as long as the soup, so avoid recursion.
       var path = [(id: id, isOpen: false)]
       while let (next, isOpen) = path.popLast() {
         if isOpen {
@@ -40,16 +40,17 @@ struct CreateOrder: Sendable {
 }
 
 extension TargetRegistry {
-  /// Places in entries of any soup that name entries of this one, as the stored syncs up say.
+  /// Returns the fields of all soups that refer to entries of this one, according to the stored
+  /// syncs up.
   func references(to soup: String, _ snapshot: StoreSnapshot) throws -> [SoupReference] {
     var found: [SoupReference] = []
     let ids = try snapshot.entryIds(in: SyncsSoup.name, where: "type", equals: .text(SyncType.syncUp.rawValue))
     for id in ids {
       guard let state = try SyncsSoup.find(.id(id), in: snapshot), let target = try? up(state.target) else { continue }
-      let places = [UploadCompanion(soup: state.soupName, target: target)] + target.companions
-      for place in places where try snapshot.soupExists(place.soup) {
-        for reference in place.target.references where reference.soup == soup {
-          let one = SoupReference(soup: place.soup, field: reference.path)
+      let uploads = [UploadCompanion(soup: state.soupName, target: target)] + target.companions
+      for upload in uploads where try snapshot.soupExists(upload.soup) {
+        for reference in upload.target.references where reference.soup == soup {
+          let one = SoupReference(soup: upload.soup, field: reference.path)
           if !found.contains(one) { found.append(one) }
         }
       }

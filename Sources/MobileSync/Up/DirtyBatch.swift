@@ -2,13 +2,14 @@ import JSON
 import RecordScan
 import SmartStore
 
-/// Dirty entries as they stand in the soup, scanned: flags and positions, no values. Immutable.
+/// Dirty entries as stored, scanned: flags and positions, no values. Immutable.
 package final class DirtyBatch: Sendable {
-  /// What is looked for in each entry, compiled once for a whole sync.
+  /// The fields to find in each entry, compiled once for a whole sync.
   package struct Plan: Sendable {
     package let fields: TargetFields
     package let externalIdField: String?
-    /// Fields to send. The id, the date, `attributes` and what the engine keeps are never sent as data.
+    /// Fields to send. The id, the date, `attributes` and the engine's own members are never sent
+    /// as data.
     package let create: [String]?
     package let update: [String]?
     let scan: ScanPlan
@@ -42,7 +43,8 @@ package final class DirtyBatch: Sendable {
   private let text: [UInt8]
   private let scanner: RecordScanner
 
-  /// - Throws: `ScanError` when the stored text is no JSON: somebody else wrote the file.
+  /// - Throws: `ScanError` if the stored text is not valid JSON, which means that another program
+  ///   wrote the file.
   init(_ batch: EntryBatch, plan: Plan) throws {
     self.plan = plan
     entryIds = batch.ids
@@ -61,15 +63,16 @@ package final class DirtyBatch: Sendable {
 
   private func string(_ i: Int, _ field: Int) -> String? { text.withUnsafeBytes { value(i, field).string(in: $0) } }
 
-  /// The id field's value, be it the server's or a local one; nil when it is missing or empty.
+  /// Returns the value of the id field, a server id or a local one; nil if it is missing or empty.
   package func recordId(_ i: Int) -> String? { string(i, Plan.Field.id).flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// The id when it can be one of the server's.
+  /// Returns the id if it is not a local one.
   package func serverId(_ i: Int) -> String? {
     recordId(i).flatMap { $0.hasPrefix(LocalField.localIdPrefix) ? nil : $0 }
   }
 
-  /// The type of the record. Without one, the text `null`: the server then refuses that record and names the reason.
+  /// Returns the type of the record. Without one, this is the text `null`: the server then refuses
+  /// the record with a reason.
   package func type(_ i: Int) -> String { string(i, Plan.Field.type) ?? "null" }
 
   func stamp(_ i: Int) -> Int64? {
@@ -104,15 +107,16 @@ package final class DirtyBatch: Sendable {
 
   // MARK: Bodies
 
-  /// Reads the entries as they stand, for writers of bodies.
+  /// Passes the text of the entries to `body`, for writers of request bodies.
   package func withText<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try text.withUnsafeBytes(body) }
 
-  /// Appends the external id as it stands.
+  /// Appends the external id as stored.
   package func appendExternalId(_ i: Int, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
     value(i, Plan.Field.externalId).appendJSON(from: bytes, to: &out)
   }
 
-  /// One record for a request of its own: the type and the id are in the address, and so is an upsert's external id.
+  /// Returns the body of a request for one record. The type, the id and an upsert's external id are
+  /// in the address.
   package func body(_ i: Int, _ action: UploadAction, only: Set<String>? = nil, adding more: JSONObject = [:]) -> [UInt8] {
     var out: [UInt8] = []
     text.withUnsafeBytes { bytes in
@@ -122,21 +126,21 @@ package final class DirtyBatch: Sendable {
       appendKey(key, to: &out)
       value.append(to: &out)
     }
-    // Each member has a comma in front.
+    // Each member starts with a comma.
     return [UInt8(ascii: "{")] + out.dropFirst() + [UInt8(ascii: "}")]
   }
 
-  /// The external id as text; empty without one.
+  /// Returns the external id as text; empty if there is none.
   package func externalId(_ i: Int) -> String {
     let found = value(i, Plan.Field.externalId)
     if found.kind == .number { return text.withUnsafeBytes { String(decoding: found.slice(in: $0), as: UTF8.self) } }
     return string(i, Plan.Field.externalId) ?? ""
   }
 
-  /// Appends the members to send, each with a comma in front.
+  /// Appends the members to send, each with a comma before it.
   /// - Parameters:
-  ///   - only: The first-level members of those on the list; nil for all.
-  ///   - field: One to leave out.
+  ///   - only: Limits the list to these first-level members; nil for all.
+  ///   - field: A field to leave out.
   package func appendFields(
     _ i: Int, _ action: UploadAction, _ only: Set<String>?, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer,
     to out: inout [UInt8]
@@ -171,7 +175,7 @@ package final class DirtyBatch: Sendable {
     out.append(UInt8(ascii: ":"))
   }
 
-  /// What an upload told the server of an entry, by first-level members.
+  /// Returns the fields that an upload sent of an entry, by first-level member.
   func sentFields(_ sent: SentRecord) -> JSONObject {
     guard let i = entryIds.firstIndex(of: sent.entryId) else { return [:] }
     let list = (sent.action == .update ? plan.update : plan.create) ?? [], entry = entry(i)
@@ -182,7 +186,7 @@ package final class DirtyBatch: Sendable {
       })
   }
 
-  /// A whole entry as a value: for the rare paths that need one.
+  /// Parses a whole entry, for the rare paths that need it.
   package func entry(_ i: Int) -> JSONObject {
     let record = scanner.records[i]
     return text.withUnsafeBytes { bytes in

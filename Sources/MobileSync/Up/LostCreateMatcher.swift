@@ -1,40 +1,42 @@
 import JSON
 
-/// A create whose answer never came.
+/// A create whose answer was lost.
 struct LostCreate: Sendable {
   let entryId: Int64
-  /// What was sent; nil when nobody knows any more: an older build sent it, and the entry was edited since.
+  /// The fields that were sent; nil if unknown, because an older build sent it and the entry was
+  /// edited since.
   let sent: JSONObject?
-  /// When its record may have been created, ms since 1970 UTC by the server's clock.
+  /// The period in which its record may have been created, ms since 1970 UTC by the server's clock.
   let times: ClosedRange<Int64>
 }
 
-/// A record on the server that may be one of them.
+/// A record on the server that may be the result of a lost create.
 struct CreateCandidate: Sendable {
   let id: String
   let fields: JSONObject
-  /// Ms since 1970 UTC by the server's clock; nil when it does not say.
+  /// In ms since 1970 UTC by the server's clock; nil if unknown.
   let createdAt: Int64?
-  /// Another entry of the soup stands for it.
+  /// Whether another entry of the soup already has its id.
   let isKnownHere: Bool
 }
 
 enum LostCreateDecision: Sendable, Equatable {
   case adopt(id: String)
   case sendAgain
-  /// Also at once: with what identifies it nothing is made twice.
+  /// Sends again at once: the key prevents a duplicate.
   case repeatWithKey
-  /// It may still appear.
+  /// The record may still appear.
   case wait
   case inDoubt
 }
 
-/// Finds out which creates reached the server. What cannot be decided stays in doubt: sending again could create twice.
+/// Decides which creates reached the server. Undecidable ones stay in doubt, because sending them
+/// again could create duplicates.
 enum LostCreateMatcher {
   static func decide(_ lost: [LostCreate], _ candidates: [CreateCandidate]) -> [Int64: LostCreateDecision] {
     var decisions: [Int64: LostCreateDecision] = [:]
     var free = candidates
-    // Entries with the same content are interchangeable: as many are adopted as the server has.
+    // Entries with the same content are interchangeable: adopt as many as the server has.
     for group in groups(lost) {
       let matches = free.filter { isInTime($0, group.times) && equals(group.sent, $0.fields) }
       let mine = matches.filter { !$0.isKnownHere }
@@ -56,7 +58,8 @@ enum LostCreateMatcher {
     return decisions
   }
 
-  /// No record equals it: it never arrived, unless one is left that the server, or an edit here, may have altered.
+  /// Decides about a create that equals no record. It never arrived, unless there is a record that
+  /// the server, or a local edit, may have altered.
   private static func undecided(_ create: LostCreate, _ free: [CreateCandidate]) -> LostCreateDecision {
     let free = free.filter { isInTime($0, create.times) }
     guard let sent = create.sent else { return free.isEmpty ? .sendAgain : .inDoubt }
@@ -94,19 +97,20 @@ enum LostCreateMatcher {
     sent.allSatisfy { same($0.value, server[$0.key] ?? .null) }
   }
 
-  /// At least half of the values that say something are the same.
+  /// Returns whether at least half of the meaningful values are equal.
   private static func resembles(_ sent: JSONObject, _ server: JSONObject) -> Bool {
     let telling = sent.filter { !isEmpty($0.value) && $0.value.boolValue == nil }
     let same = telling.filter { self.same($0.value, server[$0.key] ?? .null) }
     return telling.isEmpty || 2 * same.count >= telling.count
   }
 
-  /// Whether a record that need not have all fields may be what a create made.
+  /// Returns whether a record, which may lack some fields, may be the result of a create.
   static func mayHaveMade(_ sent: JSONObject, _ record: JSONObject) -> Bool {
     resembles(sent.filtered { record[$0.key] != nil }, record)
   }
 
-  /// As the server stores it: texts without blanks around them, empty ones as null, instants in any notation.
+  /// Compares a sent value with the stored one: servers trim texts, store empty ones as null, and
+  /// write instants in any notation.
   static func same(_ sent: JSONValue, _ server: JSONValue) -> Bool {
     if isEmpty(sent) || isEmpty(server) { return isEmpty(sent) && (isEmpty(server) || server == false) }
     if let a = sent.doubleValue, let b = server.doubleValue { return a == b }

@@ -2,11 +2,13 @@ import JSON
 import SmartStore
 
 extension LostCreates {
-  /// Settles, before a sync down fills soups, what syncs up have sent to the server from there without an answer: the records
-  /// would come as entries of their own otherwise, beside those that they were made from.
+  /// Settles the creates without an answer before a sync down fills their soups. Otherwise their
+  /// records would be added as separate entries.
   ///
-  /// What is in doubt already stays so: a sync up looks again, or a sync down that brings the record.
-  /// - Returns: Whether a create is left that has no answer yet: its record may come as an entry of its own.
+  /// Creates that are already in doubt stay so, until a sync up searches again or a sync down
+  /// brings the record.
+  /// - Returns: Whether a create is still without an answer, so that its record may be added as a
+  ///   separate entry.
   static func settle(beforeFilling soups: [String], _ record: RunRecord) async throws -> Bool {
     for soup in soups { _ = try await LostCreates(soupName: soup).resolve(record, leavingDoubts: true) }
     return try await record.environment.store.read { snapshot in
@@ -14,13 +16,14 @@ extension LostCreates {
     }
   }
 
-  /// Brings together the entries that a sync down has added and the creates that may have made their records.
+  /// Matches the entries that a sync down has added with the creates that may have created their
+  /// records.
   static func settle(afterFilling soups: [String], _ record: RunRecord) async throws {
     let hasArrivals = try await record.environment.store.read { snapshot in
       try soups.contains { try !snapshot.arrivals(in: $0).isEmpty }
     }
     guard hasArrivals else { return }
-    // They are counted anew.
+    // They are counted again.
     try await record.save(.pulled) { _, state in
       state.counts.inDoubt = 0
       state.inDoubtUntil = 0
@@ -28,46 +31,49 @@ extension LostCreates {
     for soup in soups { _ = try await LostCreates(soupName: soup).resolve(record) }
   }
 
-  /// Parents first: their children point to them.
+  /// Returns the searches for both soups, parents first, because children refer to them.
   static func all(
-    of families: any FamilyUpTarget, _ plans: FamilyPlans, _ places: FamilyPlaces
+    of families: any ParentChildrenUploadTarget, _ plans: ParentChildrenBatchPlans, _ lookups: ParentChildrenLookups
   ) -> [LostCreates] {
     [
-      LostCreates(soupName: families.info.parent.soup, older: Older(place: places.parents, plan: plans.parents)),
-      LostCreates(soupName: families.info.children.soup, older: Older(place: places.children, plan: plans.children)),
+      LostCreates(soupName: families.info.parent.soup, older: Older(lookup: lookups.parents, plan: plans.parents)),
+      LostCreates(soupName: families.info.children.soup, older: Older(lookup: lookups.children, plan: plans.children)),
     ]
   }
 }
 
-/// Records of a page that may be what a create without an answer has made, and that the soup does not hold yet.
+/// Records of a page that a create without an answer may have created, and that have no entry yet.
 struct PossibleArrivals: Sendable {
   private let ids: [String]
-  private let place: RecordPlace
+  private let mapping: SoupMapping
 
   /// Call before the page is stored, in the same transaction.
   init(
-    on page: ScannedPage, _ place: RecordPlace, skipping: Set<Int>, in snapshot: StoreSnapshot
+    on page: ScannedPage, _ mapping: SoupMapping, skipping: Set<Int>, in snapshot: StoreSnapshot
   ) throws {
-    self.place = place
-    let pending = try snapshot.unsettledCreates(in: place.soup).compactMap { SentCreate($0)?.fields }
+    self.mapping = mapping
+    let pending = try snapshot.unsettledCreates(in: mapping.soup).compactMap { SentCreate($0)?.fields }
     guard !pending.isEmpty else {
       ids = []
       return
     }
-    ids = try (0..<page.count).filter { !skipping.contains($0) }.compactMap { i in
+    let possible = try (0..<page.count).filter { !skipping.contains($0) }.compactMap { i -> String? in
       let record = try page.object(record: i)
-      guard let id = page.id(record: i), pending.contains(where: { LostCreateMatcher.mayHaveMade($0, record) }),
-        try snapshot.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)).isEmpty
-      else { return nil }
-      return id
+      return pending.contains { LostCreateMatcher.mayHaveMade($0, record) } ? page.id(record: i) : nil
     }
+    let found =
+      try possible.isEmpty
+      ? []
+      : snapshot.entryIds(
+        in: mapping.soup, where: mapping.fields.id, equalsEach: possible.map { .text($0) })
+    ids = zip(possible, found).compactMap { $1.isEmpty ? $0 : nil }
   }
 
-  /// Notes them, once they are stored.
+  /// Records their entries. Call after the page is stored.
   func note(in transaction: StoreTransaction) throws {
-    for id in ids {
-      let entries = try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id))
-      try transaction.noteArrivals(entries, in: place.soup)
-    }
+    guard !ids.isEmpty else { return }
+    let entries = try transaction.entryIds(
+      in: mapping.soup, where: mapping.fields.id, equalsEach: ids.map { .text($0) })
+    try transaction.noteArrivals(entries.flatMap(\.self), in: mapping.soup)
   }
 }

@@ -2,22 +2,24 @@ import JSON
 import RestClient
 import SmartStore
 
-/// Settles the creates whose answer was lost, before anything is sent: it looks for them on the server.
+/// Settles creates with lost answers by searching for their records on the server, before anything
+/// is sent.
 struct LostCreates {
-  /// What is known of creates that an older build sent: it did not keep what it told the server.
+  /// How to search for creates of an older build, which did not store what it sent.
   struct Older: Sendable {
-    let place: SentCreate.Place
+    let lookup: SentCreate.Lookup
     let plan: DirtyBatch.Plan
   }
 
   let soupName: String
-  /// nil leaves those for a sync up.
+  /// nil leaves these creates to a sync up.
   var older: Older?
-  /// Who finds creates with keys; nil leaves those for a sync up.
+  /// Finds creates with keys; nil leaves these to a sync up.
   var finder: (target: any SyncUpTarget, context: UploadContext)?
 
-  /// - Parameter leavingDoubts: Passes over those that a look could not decide before.
-  /// - Returns: Entries whose creation stays in doubt, or may still appear: they are not to be sent.
+  /// Searches for the records and writes the decisions.
+  /// - Parameter leavingDoubts: Skips creates that an earlier search could not decide.
+  /// - Returns: Entries whose creates stay in doubt, or may still appear; these must not be sent.
   func resolve(_ record: RunRecord, leavingDoubts: Bool = false) async throws -> Set<Int64> {
     let environment = record.environment, asked = environment.configuration.now(), lost = self
     let pending = try await environment.store.read { snapshot in
@@ -47,13 +49,16 @@ struct LostCreates {
 
   // MARK: What is open
 
-  /// Creates without an answer that nobody is sending any more.
+  /// Returns the creates without an answer that no live run is sending.
   private func pending(
     _ snapshot: StoreSnapshot, _ owners: UploadOwners, now: Int64
   ) throws -> [PendingCreate] {
-    try snapshot.unsettledCreates(in: soupName).compactMap { upload in
-      guard try !owners.isLive(upload, now: now, in: snapshot) else { return nil }
-      let entry = try snapshot.entry(upload.entryId, in: soupName)
+    let uploads = try snapshot.unsettledCreates(in: soupName).filter { try !owners.isLive($0, now: now, in: snapshot) }
+    guard !uploads.isEmpty else { return [] }
+    let stored = try snapshot.storedEntries(uploads.map(\.entryId), in: soupName)
+    let entries = Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) })
+    return try uploads.compactMap { upload in
+      let entry = entries[upload.entryId]
       let object = try entry?.object() ?? [:], isAsSent = entry?.version == upload.version
       if let sent = SentCreate(upload) { return PendingCreate(upload, sent, object, isAsSent: isAsSent) }
       return older.map { PendingCreate(upload, older: $0, object, isAsSent: isAsSent) }
@@ -84,7 +89,7 @@ struct LostCreates {
     case .inDoubt: return .inDoubt
     case .found(let id, let isCertain):
       if isCertain { return .adopt(id: id) }
-      let soup = soupName, idField = one.place.fields.id, own = one.upload.entryId
+      let soup = soupName, idField = one.lookup.fields.id, own = one.upload.entryId
       let isKnownHere = try await environment.store.read { snapshot in
         let arrivals = try snapshot.arrivals(in: soup)
         return try snapshot.entryIds(in: soup, where: idField, equals: .text(id)).contains { $0 != own && !arrivals.contains($0) }
@@ -101,7 +106,7 @@ struct LostCreates {
     let soup = soupName
     try await record.save(.synced) { transaction, state in
       for one in pending {
-        // Another process may have settled it, and sent it again, while the server was asked.
+        // Another process may have settled it, and sent it again, during the search.
         guard try transaction.unsettledUpload(of: one.upload.entryId, in: soup) == one.upload else { continue }
         switch verdicts[one.upload.entryId] {
         case .named(let id), .looked(.adopt(let id)): try transaction.adopt(one, id: id, in: soup)
@@ -109,7 +114,7 @@ struct LostCreates {
           try LostCreates.mark(one.upload, in: soup, transaction)
           state.counts.inDoubt += 1
         case .looked(.wait):
-          let until = one.upload.resendAt ?? asked + one.place.waitMs
+          let until = one.upload.resendAt ?? asked + one.lookup.waitMs
           try transaction.keepWaiting([one.upload.entryId], in: soup, until: until)
           state.counts.inDoubt += 1
           state.inDoubtUntil = max(state.inDoubtUntil, until)
@@ -122,7 +127,7 @@ struct LostCreates {
     }
   }
 
-  /// May be sent again; with what identified it, where it has such a thing.
+  /// Allows an upload to be sent again, with its key if it has one.
   private static func release(
     _ upload: UploadRecord, hasKey: Bool, in soup: String, _ transaction: StoreTransaction
   ) throws {
@@ -141,35 +146,35 @@ struct LostCreates {
     _ = try transaction.patch(upload.entryId, in: soup, setting: [LocalField.lastError: .string(error.text)])
     var marked = upload
     marked.inDoubt = true
-    // The mark itself is no edit of what was sent.
+    // Setting the error does not count as an edit of the sent version.
     if wasAsSent, let entry = try transaction.entry(upload.entryId, in: soup) { marked.version = entry.version }
     try transaction.journal([marked], in: soup)
   }
 }
 
-/// What becomes of a create without an answer.
+/// The outcome for a create without an answer.
 enum LostCreateVerdict: Sendable, Equatable {
-  /// The script has decided: the entry is no create any more, or is gone.
+  /// The script has decided: the entry is no longer marked as created, or was removed.
   case closed
-  /// The script has given the entry the record's id.
+  /// The script has set the record's id in the entry.
   case named(String)
   case looked(LostCreateDecision)
 }
 
-/// A create without an answer, and its entry as it stands now.
+/// A create without an answer, with its current entry.
 struct PendingCreate: Sendable {
   let upload: UploadRecord
-  let place: SentCreate.Place
+  let lookup: SentCreate.Lookup
   let type: String
-  /// What was sent; nil when nobody knows any more.
+  /// The fields that were sent; nil if unknown.
   let fields: JSONObject?
-  /// The fields that are compared: more than one row can say.
+  /// The fields to compare; a set that covers all creates of the target.
   let fieldNames: [String]
-  /// The entry's id when it was sent; nil when nobody knows any more.
+  /// The entry's id when it was sent; nil if unknown.
   let localId: String?
-  /// nil when the server has to be asked.
+  /// nil if the server must be asked.
   let verdict: LostCreateVerdict?
-  /// What identifies it, where its target has such a thing.
+  /// The key of the create, if its target uses keys.
   private(set) var key: JSONObject?
   private(set) var sent: JSONObject = [:]
   let entry: JSONObject
@@ -179,26 +184,26 @@ struct PendingCreate: Sendable {
     self.entry = entry
     key = sent.key
     self.sent = sent.sent
-    place = sent.place
+    lookup = sent.lookup
     type = sent.type
     fields = sent.fields
     fieldNames = sent.fields.keys
     localId = sent.id
-    let id = sent.place.fields.id(of: entry) ?? ""
+    let id = sent.lookup.fields.id(of: entry) ?? ""
     let isNamed = !id.isEmpty && id != sent.id && !id.hasPrefix(LocalField.localIdPrefix)
     verdict = PendingCreate.isOpen(entry) ? isNamed ? .named(id) : nil : .closed
   }
 
-  /// - Parameter isAsSent: The entry was not edited since.
+  /// - Parameter isAsSent: Whether the entry was not edited since.
   init(_ upload: UploadRecord, older: LostCreates.Older, _ entry: JSONObject, isAsSent: Bool) {
     let type = Projection.value(entry, LocalField.type)?.stringValue ?? "null"
     let names = (older.plan.create ?? []).filter { !$0.contains(".") }
     let known = JSONObject(names.compactMap { name in entry[name].map { (name, $0) } })
     self.upload = upload
     self.entry = entry
-    place = older.place
+    lookup = older.lookup
     self.type = type
-    fields = isAsSent ? SentCreate(older.place, type: type, id: nil, sent: known).fields : nil
+    fields = isAsSent ? SentCreate(older.lookup, type: type, id: nil, sent: known).fields : nil
     fieldNames = names
     localId = nil
     verdict = PendingCreate.isOpen(entry) ? nil : .closed
@@ -209,7 +214,7 @@ struct PendingCreate: Sendable {
   }
 }
 
-/// When a record that a create made may say that it was created, by the server's clock.
+/// Computes when the record of a create may have been created, by the server's clock.
 struct LostCreateTimes: Sendable {
   private let configuration: SyncConfiguration
   private let offset: Int64?
@@ -219,14 +224,15 @@ struct LostCreateTimes: Sendable {
     offset = environment.clock.offsetMs
   }
 
-  /// True when a look by these times may have missed what one by the others finds.
+  /// Returns whether a search with these times may miss what one with the other times finds.
   func isFar(from other: LostCreateTimes) -> Bool {
     abs((offset ?? 0) - (other.offset ?? 0)) > ServerClock.accuracyMs
   }
 
   func window(_ upload: UploadRecord) -> ClosedRange<Int64> {
     let there = upload.sentAt + (upload.clockOffset ?? offset ?? 0), here = upload.sentAt
-    // A date that a gateway wrote may be off as well: clocks that are near each other are both believed.
+    // A date written by a gateway may be wrong as well, so if both clocks are close, the window
+    // covers both.
     let isNear = abs(there - here) <= configuration.lateCreateMs
     let first = isNear ? min(there, here) : there, last = isNear ? max(there, here) : there
     return first - configuration.clockSkewMs...last + configuration.clockSkewMs + configuration.lateCreateMs

@@ -1,24 +1,24 @@
 import JSON
 
-/// What an answer means for the row it belongs to. No store, network or clock.
+/// The change of a row after an answer. No store, network or clock.
 enum RowChange: Sendable, Equatable {
   case remove
   case patch(setting: JSONObject, removing: [String])
   case none
 }
 
-/// How one record's upload ended, for the counts.
+/// The outcome of one record's upload, for the counts.
 enum UploadOutcome: Sendable, Equatable {
   case succeeded, failed
-  /// Changed on both sides, and the merge mode leaves it.
+  /// Both sides changed the record, and the merge mode does not send it.
   case conflicting
-  /// Nothing was to be sent.
+  /// There was nothing to send.
   case skipped
-  /// To be created anew: the server deleted it, and the merge mode lets the local change win.
+  /// To be created again: the server has deleted it, and the merge mode lets the local change win.
   case recreate
 }
 
-/// One record that was sent, as it was when it was sent.
+/// One record in the version that was sent.
 struct SentRecord: Sendable {
   let entryId: Int64
   let version: Int64
@@ -26,9 +26,11 @@ struct SentRecord: Sendable {
 }
 
 enum WriteBack {
+  /// Returns the change of a row.
   /// - Parameters:
-  ///   - current: The entry as it stands now; nil when it was removed meanwhile.
-  ///   - isUnchanged: It is the version that was sent. Otherwise it was edited during the upload, and stays dirty.
+  ///   - current: The current entry; nil if it was removed meanwhile.
+  ///   - isUnchanged: Whether the entry is still the version that was sent. Otherwise it was edited
+  ///     during the upload and stays dirty.
   static func change(
     for answer: UploadAnswer, current: JSONObject?, isUnchanged: Bool, idField: String
   ) -> RowChange {
@@ -54,7 +56,7 @@ enum WriteBack {
 
   private static func deleted(_ current: JSONObject, isUnchanged: Bool) -> RowChange {
     if isUnchanged || isDeleted(current) { return .remove }
-    // The deletion was taken back while it was sent: the server has to get the record once more.
+    // The deletion was undone during the upload, so the record must be created again.
     return .patch(
       setting: [LocalField.local: true, LocalField.created: true, LocalField.deleted: false],
       removing: [LocalField.lastError])
@@ -64,7 +66,7 @@ enum WriteBack {
     _ current: JSONObject, _ result: UploadResult, isUnchanged: Bool, idField: String
   ) -> RowChange {
     var members: JSONObject = [:]
-    // Inside an object it comes with the record, where there is one.
+    // An id inside an object comes with the record, if the answer has one.
     if let id = result.id, !idField.contains(".") || result.record == nil {
       let (key, value) = Projection.member(.string(id), at: idField, in: current)
       members[key] = value
@@ -73,14 +75,14 @@ enum WriteBack {
       for (key, value) in adding(result, to: LocalField.clean) { members[key] = value }
     } else {
       if isUnchanged { for (key, value) in adding(result, to: [:]) { members[key] = value } }
-      // The newer edit is a change of the record that now exists.
+      // The newer edit is now an update of an existing record.
       members[LocalField.created] = false
       if !isDeleted(current) { members[LocalField.updated] = true }
     }
     return .patch(setting: members, removing: [LocalField.lastError] + (isUnchanged ? result.outdated : []))
   }
 
-  /// What the server says the record has, with the entry's flags.
+  /// Returns the members of the record in the answer, with the given flags.
   private static func adding(_ result: UploadResult, to flags: JSONObject) -> JSONObject {
     (result.record ?? [:]).filtered { !LocalField.isLocalOnly($0.key) }.replacing(with: flags)
   }

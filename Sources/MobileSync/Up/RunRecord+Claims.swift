@@ -1,7 +1,7 @@
 import JSON
 import SmartStore
 
-/// One run's way of taking rows before it sends them, as of now.
+/// The data with which one run claims rows before it sends them.
 struct UploadClaim: Sendable {
   let syncId: Int64
   let fence: Int64
@@ -10,8 +10,9 @@ struct UploadClaim: Sendable {
   let clockOffset: Int64?
   let owners: UploadOwners
 
-  /// What is written down for one record.
-  /// - Parameter sent: What a create tells the server; nil when it cannot be looked for there.
+  /// Returns the outbox row of one record; nil if nothing is sent.
+  /// - Parameter sent: The record.
+  /// - Parameter text: The text of a create; nil if it cannot be looked up on the server.
   func upload(_ sent: SentRecord, _ text: @autoclosure () -> [UInt8]?) -> UploadRecord? {
     let operation: UploadRecord.Operation, kept: [UInt8]?
     switch sent.action {
@@ -32,22 +33,23 @@ struct UploadClaim: Sendable {
     try transaction.claim(uploads, in: soup) { try owners.isLive($0, now: now, in: transaction) }
   }
 
-  /// Ends the claims of these entries, as far as they are this run's.
+  /// Ends the claims of these entries that belong to this run.
   func settle(_ entryIds: [Int64], in soup: String, _ transaction: StoreTransaction) throws {
     try transaction.settle(entryIds, in: soup, sentBy: (syncId, fence))
   }
 }
 
 extension RunRecord {
-  /// What claims are made with.
+  /// The claim data of this run.
   var claim: UploadClaim {
     UploadClaim(
       syncId: state.id, fence: lease.fence, now: environment.configuration.now(), clockOffset: environment.clock.offsetMs,
       owners: environment.owners)
   }
 
-  /// Runs one transaction that takes rows for sending.
-  /// - Throws: `StoreError` `.leaseLost` when another process took the sync over. Nothing is written then.
+  /// Runs a transaction that claims rows.
+  /// - Throws: `StoreError` `.leaseLost` if another process has taken over the sync. Nothing is
+  ///   written then.
   func taking<T: Sendable>(
     _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, UploadClaim) throws -> T
   ) async throws -> T {
@@ -58,56 +60,56 @@ extension RunRecord {
     }
   }
 
-  /// Takes the rows of a batch.
-  /// - Parameter place: How creates are found again; nil when they cannot be looked for.
+  /// Claims the rows of a batch.
+  /// - Parameter lookup: How creates are looked up on the server; nil if that is not possible.
   func take(
-    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, keys: [Int64: JSONObject] = [:]
+    _ batch: DirtyBatch, in soup: String, _ lookup: SentCreate.Lookup?, keys: [Int64: JSONObject] = [:]
   ) async throws -> ClaimedBatch {
-    let hasCreates = place != nil && (0..<batch.count).contains { batch.action($0) == .create }
-    // A create has to be remembered through a power cut; the rest can be sent twice.
+    let hasCreates = lookup != nil && (0..<batch.count).contains { batch.action($0) == .create }
+    // The record of a create must survive a power cut; other uploads can be sent twice.
     return try await taking(hasCreates ? .synced : .pulled) { transaction, claim in
-      try ClaimedBatch(batch, in: soup, place, keys, claim, transaction)
+      try ClaimedBatch(batch, in: soup, lookup, keys, claim, transaction)
     }
   }
 }
 
-/// Rows that one run has taken for sending.
+/// Rows that one run has claimed for sending.
 struct ClaimedBatch: Sendable {
-  /// As the rows stood when they were taken.
+  /// The rows in the state in which they were claimed.
   let batch: DirtyBatch
-  /// Entries that another run is sending, or sent without an answer.
+  /// Entries that another run is sending, or has sent without an answer.
   let held: [Int64]
 
   init(
-    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
+    _ batch: DirtyBatch, in soup: String, _ lookup: SentCreate.Lookup?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
     _ transaction: StoreTransaction
   ) throws {
-    var outcomes = try ClaimedBatch.take(batch, in: soup, place, keys, claim, transaction)
+    var outcomes = try ClaimedBatch.take(batch, in: soup, lookup, keys, claim, transaction)
     guard !outcomes.isEmpty else {
       self.batch = batch
       held = []
       return
     }
-    // What was edited since it was read goes as it stands now.
+    // Rows that were edited since they were read are sent in their current state.
     let changed = batch.entryIds.filter { outcomes[$0] == .changed }
     let fresh = try DirtyBatch(transaction.entries(changed, in: soup), plan: batch.plan)
     for id in changed { outcomes[id] = nil }
-    outcomes.merge(try ClaimedBatch.take(fresh, in: soup, place, keys, claim, transaction)) { _, second in second }
+    outcomes.merge(try ClaimedBatch.take(fresh, in: soup, lookup, keys, claim, transaction)) { _, second in second }
     let refused = outcomes
     held = batch.entryIds.filter { refused[$0] == .held || refused[$0] == .unsettled }
     let taken = batch.entryIds.filter { refused[$0] == nil }
     self.batch = try DirtyBatch(transaction.entries(taken, in: soup), plan: batch.plan)
   }
 
-  /// - Returns: Why rows were not taken, by entry id.
+  /// - Returns: Why rows were not claimed, by entry id.
   private static func take(
-    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
+    _ batch: DirtyBatch, in soup: String, _ lookup: SentCreate.Lookup?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
     _ transaction: StoreTransaction
   ) throws -> [Int64: ClaimOutcome] {
     let uploads = (0..<batch.count).compactMap { i in
       claim.upload(
         SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: batch.action(i)),
-        place.map {
+        lookup.map {
           SentCreate.text(
             $0, type: batch.type(i), id: batch.recordId(i), body: batch.body(i, .create), key: keys[batch.entryIds[i]])
         })
@@ -119,13 +121,13 @@ struct ClaimedBatch: Sendable {
 
 // MARK: - Lost answers
 
-/// Creates whose answers were lost, in one soup.
+/// Creates in one soup whose answers were lost.
 struct LostAnswers: Sendable {
   let soup: String
   let entryIds: [Int64]
   let waitMs: Int64
 
-  /// Notes until when they wait, and counts them.
+  /// Stores until when they wait, and counts them.
   func note(_ state: inout SyncState, now: Int64, in transaction: StoreTransaction) throws {
     guard !entryIds.isEmpty else { return }
     try transaction.keepWaiting(entryIds, in: soup, until: now + waitMs)
@@ -135,12 +137,12 @@ struct LostAnswers: Sendable {
 }
 
 extension RunRecord {
-  /// Says in the log how many creates are in doubt, and until when.
+  /// Logs how many creates are in doubt, and until when.
   func logDoubts() {
     guard state.counts.inDoubt > 0 else { return }
-    let until = state.inDoubtUntil > 0 ? TimeStamp.text(state.inDoubtUntil) : "the server's records tell them apart"
+    let until = state.inDoubtUntil > 0 ? TimeStamp.text(state.inDoubtUntil) : "a search can decide"
     environment.configuration.logger.warning(
-      "creates are in doubt: their answers were lost; a sync up looks for them and sends none of them again before then",
+      "creates are in doubt: their answers were lost; a sync up searches for them and sends none of them again before then",
       metadata: [
         "sync": "\(state.name ?? String(state.id))", "soup": "\(state.soupName)", "count": "\(state.counts.inDoubt)",
         "until": "\(until)",

@@ -2,7 +2,8 @@ import JSON
 import SmartStore
 
 extension StoreTransaction {
-  /// Lets everything that points to a record point to its new id. That is no edit: what was sent of an entry stays what was sent.
+  /// Updates all references to a record to its new id. This does not count as an edit of the
+  /// referring entries.
   func redirect(_ references: SoupReference, from old: String, to new: String) throws {
     guard old != new else { return }
     let ids = try entryIds(in: references.soup, where: references.field, equals: .text(old))
@@ -14,33 +15,35 @@ extension StoreTransaction {
       _ = try patch(id, in: references.soup, setting: [member: value])
       guard var upload = try unsettledUpload(of: id, in: references.soup) else { continue }
       if upload.version == before, let version = try entry(id, in: references.soup)?.version { upload.version = version }
-      // Where it was sent with its parent, the server has put the id in.
+      // If it was sent with its parent, the server has already set the id.
       if let sent = SentCreate(upload), sent.parentId == old { upload.sent = sent.text(parentId: new) }
       try self.journal([upload], in: references.soup)
     }
   }
 
-  /// The record of a create without an answer is found: the entry stands for it, with what was edited here since.
+  /// Adopts the record of a create without an answer that was found; local edits made since are
+  /// kept.
   func adopt(_ create: PendingCreate, id: String, in soup: String) throws {
     let upload = create.upload
-    let before = try entry(upload.entryId, in: soup).flatMap { create.place.fields.id(of: try $0.object()) }
+    let before = try entry(upload.entryId, in: soup).flatMap { create.lookup.fields.id(of: try $0.object()) }
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
       UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id)), in: soup,
-      fields: create.place.fields, madeBy: upload.syncId, now: upload.sentAt,
+      fields: create.lookup.fields, madeBy: upload.syncId, now: upload.sentAt,
       sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
-    guard let references = create.place.references else { return }
+    guard let references = create.lookup.references else { return }
     for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
   }
 
-  /// Writes what an answer means for its row.
+  /// Writes the result of an answer into its row.
   /// - Parameters:
-  ///   - syncId: The sync up that makes records which a sync down will bring; nil for others.
+  ///   - syncId: The sync up, if it creates records that a sync down will bring; nil otherwise.
   ///   - now: Ms since 1970 UTC.
-  ///   - updated: Entries whose updates travelled with it.
-  ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
-  /// - Returns: The local id of a record that has one of the server's now; nil where no entry can name it.
+  ///   - updated: Entries whose updates were sent with it.
+  ///   - sentFields: Returns the fields that the server has after a successful answer; nil if
+  ///     unknown.
+  /// - Returns: The local id of a record that now has a server id; nil if no entry can refer to it.
   @discardableResult
   func writeBack(
     _ answer: UploadAnswer, in soup: String, fields: TargetFields, madeBy syncId: Int64?, now: Int64, updated: Set<Int64> = [],
@@ -58,7 +61,7 @@ extension StoreTransaction {
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || result.isPartial {
       var known = sentFields()
-      // The date stays that of the entry: a base with another one would be that of another copy.
+      // Keep the entry's date: a base with another date would belong to another copy.
       for (key, value) in result.record ?? [:] where key != fields.modificationDate { known[key] = value }
       try raiseBase(of: sent, in: soup, by: known, result.id, fields)
     }
@@ -73,12 +76,13 @@ extension StoreTransaction {
     if let syncId { try noteMaker(syncId, of: sent.entryId, in: soup) }
     if let id = result.id {
       let created = sent.action == .create ? sentFields?() ?? [:] : nil
-      try takeIn(doublesOf: sent.entryId, recordId: id, in: soup, fields, created: created, updated: updated)
+      try absorbDuplicates(of: sent.entryId, recordId: id, in: soup, fields, created: created, updated: updated)
     }
     return named
   }
 
-  /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.
+  /// Updates the base of an entry that was edited during its upload: the server now has what was
+  /// sent.
   private func raiseBase(
     of sent: SentRecord, in soup: String, by known: JSONObject, _ id: String?, _ fields: TargetFields
   ) throws {

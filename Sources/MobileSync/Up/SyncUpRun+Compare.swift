@@ -2,24 +2,24 @@ import JSON
 import RestClient
 import SmartStore
 
-/// What a run knows of the entries that it compared with the server last.
+/// What a run knows about the entries that it compared with the server last.
 struct ComparedEntries: Sendable {
   var ids: Set<Int64> = []
   var verdicts: [Int64: UploadVerdict] = [:]
-  /// Held, or written to.
+  /// Claimed, or written to.
   var touched: Set<Int64> = []
   /// See ``UploadContext/datesSeen``.
   var dates: [String: Int64] = [:]
   /// See ``UploadContext/changesSeen``.
   var changes: [Int64: LocalChanges] = [:]
-  /// What the server had, where its fields could be read.
+  /// The server's records, if their fields could be read.
   var seen: [Int64: JSONObject] = [:]
 }
 
 extension SyncUpRun {
-  /// Compares a batch with the server right before it goes, or, where the server compares once more, one look's worth of entries
-  /// at a time.
-  /// - Returns: What may be sent, and what is held.
+  /// Compares a batch with the server right before it is sent. If the server itself checks updates
+  /// again, several batches are compared ahead at once.
+  /// - Returns: The part that may be sent, and the part that is held back.
   mutating func compare(
     _ batch: DirtyBatch, _ chunk: UploadChunk, ahead: ArraySlice<UploadChunk>
   ) async throws -> (DirtyBatch, UploadChunk) {
@@ -41,7 +41,7 @@ extension SyncUpRun {
     return (try await prepare(rest).value, rest)
   }
 
-  /// Entries of a batch that are sent without a condition.
+  /// Returns the entries of a batch that are sent without a condition.
   private func unconditional(_ batch: DirtyBatch) -> [Int64] {
     guard target.comparesFields else { return [] }
     let context = context()
@@ -75,11 +75,11 @@ extension SyncUpRun {
     compared.verdicts[id] = verdict
   }
 
-  /// Looks at the fields of what the server changed, and lets up what can go up all the same.
+  /// Reconciles entries that the server changed; those without a conflict may be sent.
   private mutating func reconcile(_ changed: [Int: ServerVersion?], _ batch: DirtyBatch) async throws {
     guard !changed.isEmpty else { return }
     let outcomes = try await record.reconcile(
-      try await encounters(changed.keys.sorted(), changed.compactMapValues { $0 }, batch))
+      try await conflictCandidates(changed.keys.sorted(), changed.compactMapValues { $0 }, batch))
     for i in changed.keys {
       let id = batch.entryIds[i]
       switch outcomes[id] {
@@ -90,19 +90,20 @@ extension SyncUpRun {
     }
   }
 
-  /// - Parameter known: What the server has of some of them.
-  mutating func encounters(
+  /// Returns conflict candidates with the server's versions.
+  /// - Parameter known: Versions that are already known.
+  mutating func conflictCandidates(
     _ indices: [Int], _ known: [Int: ServerVersion], _ batch: DirtyBatch
-  ) async throws -> [Encounter] {
+  ) async throws -> [ConflictCandidate] {
     let soup = soup, check = check
     let versions = try await check.versions(indices.filter { known[$0] == nil }, batch).merging(known) { _, known in known }
     for i in indices {
       if let id = batch.serverId(i), let date = versions[i].flatMap(check.date) { compared.dates[id] = date }
     }
     return indices.map {
-      Encounter(
+      ConflictCandidate(
         soup: soup, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
-        isChangedForCertain: true)
+        isNewerOnServer: true)
     }
   }
 }

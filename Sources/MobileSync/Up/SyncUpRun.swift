@@ -2,20 +2,21 @@ import JSON
 import RestClient
 import SmartStore
 
-/// One run of a sync up: dirty entries in batches, each batch written back in one transaction.
+/// One run of a sync up: dirty entries in batches, each written back in one transaction.
 ///
-/// The entries are chosen at the start, by id; what becomes dirty later waits for the next run.
+/// The entries are selected at the start, by id; those that become dirty later wait for the next
+/// run.
 struct SyncUpRun {
   let record: RunRecord
   private(set) var target: any SyncUpTarget
-  /// The sync's own, or one that goes with it.
+  /// The sync's own soup, or an additional one.
   let soup: String
   let plan: DirtyBatch.Plan
-  /// What names records of the soup by their local ids.
+  /// Fields that refer to records of the soup by their local ids.
   private var references: [SoupReference] = []
-  /// Creates that left something out.
+  /// Creates that were sent incompletely.
   private var followUps: [Int64] = []
-  /// Records that are done with, whatever became of them.
+  /// Records that are done, with any outcome.
   private var counter = ProgressCounter(total: 0)
   var compared = ComparedEntries()
 
@@ -36,12 +37,12 @@ struct SyncUpRun {
     plan = target.settings.plan(fieldlist: run.record.state.options.fieldlist)
   }
 
-  /// How long entries may wait for the id of a record that they name: 90 days, ms.
+  /// How long entries may wait for the id of a record that they refer to: 90 days, in ms.
   private static let assignedIdsKept: Int64 = 90 * 86_400_000
 
-  /// How creates are found again.
-  private var place: SentCreate.Place {
-    SentCreate.Place(
+  /// How creates are looked up on the server.
+  private var lookup: SentCreate.Lookup {
+    SentCreate.Lookup(
       fields: target.fields, waitMs: target.settings.lostCreateWaitMs ?? environment.configuration.lostCreateWaitMs)
   }
 
@@ -50,11 +51,11 @@ struct SyncUpRun {
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
       changesSeen: compared.changes, createKeys: keys,
-      place: UploadContext.Place(store: environment.store, soup: soup, syncId: state.id))
+      origin: UploadContext.Origin(store: environment.store, soup: soup, syncId: state.id))
   }
 
-  /// Runs to the end; the state DONE is then saved and not yet reported.
-  /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
+  /// Runs to the end. The state DONE is then saved but not yet reported.
+  /// - Throws: The error that ended the run. Uploads until then are written back.
   mutating func perform() async throws {
     try await sendAll(isFirst: true)
     for companion in target.companions {
@@ -68,10 +69,10 @@ struct SyncUpRun {
     }
   }
 
-  /// Everything that is dirty in the soup.
+  /// Sends every dirty entry of the soup.
   private mutating func sendAll(isFirst: Bool) async throws {
     target = try await target.prepared(in: context())
-    var lost = LostCreates(soupName: soup, older: LostCreates.Older(place: place, plan: plan))
+    var lost = LostCreates(soupName: soup, older: LostCreates.Older(lookup: lookup, plan: plan))
     lost.finder = (target, context())
     let inDoubt = try await lost.resolve(record)
     let soup = soup, registry = environment.targets
@@ -94,13 +95,14 @@ struct SyncUpRun {
     }
   }
 
-  /// Entries that may go in one batch.
+  /// Entries that may be sent in one batch.
   private struct Phase {
     var ids: [Int64] = []
     var hasCreates = false
   }
 
-  /// Creates first and deletes last, where the target wants it so; otherwise all together, as they were made.
+  /// Returns creates first and deletes last, if the target requires it; otherwise all entries in
+  /// the order of their ids.
   private func phases(_ ids: [Int64]) async throws -> [Phase] {
     guard target.sendsCreatesFirst else { return [Phase(ids: ids, hasCreates: true)] }
     var creates = Phase(hasCreates: true), updates = Phase(), deletes = Phase(), last = Phase(), order = CreateOrder()
@@ -122,7 +124,7 @@ struct SyncUpRun {
     return [creates, updates, deletes, last]
   }
 
-  /// Entries behind those that they name.
+  /// Adds the creates of a batch and their references within the soup.
   private func ordered(_ batch: DirtyBatch, _ order: inout CreateOrder) {
     let own = target.references.filter { $0.soup == soup }.map(\.path)
     guard !own.isEmpty else { return }
@@ -146,7 +148,7 @@ struct SyncUpRun {
       guard let read = try await prepared?.value else { return }
       try environment.control.check()
       let (batch, chunk) = try await compare(read, chunk, ahead: chunks[(i + 1)...])
-      // The next batch is read while this one is on its way.
+      // Read the next batch while this one is being sent.
       prepared = i + 1 < chunks.count ? prepare(chunks[i + 1]) : nil
       do {
         try await send(batch, of: chunk)
@@ -168,7 +170,8 @@ struct SyncUpRun {
     }
   }
 
-  /// One update for each record, as if they had been sent one by one; the end reports the last of all.
+  /// Reports one update for each record, as if they had been sent one by one; the end of the run
+  /// reports the last one.
   private mutating func report(_ chunk: UploadChunk) {
     for _ in 0..<chunk.count {
       counter.advance(1)
@@ -184,11 +187,12 @@ enum UploadVerdict: Sendable, Equatable {
   /// Another run is sending it.
   case held
   case refused(UploadResult)
-  /// The server has all of it already.
+  /// The server already has all of its changes.
   case settled
 }
 
-/// Entries whose uploads are sent and written back together, and those between them that are not sent.
+/// Entries whose uploads are sent and written back together, and those in between that are not
+/// sent.
 struct UploadChunk: Sendable {
   private(set) var toSend: [Int64] = []
   private(set) var held: [(id: Int64, verdict: UploadVerdict)] = []
@@ -217,7 +221,7 @@ struct UploadChunk: Sendable {
 // MARK: - One batch
 
 extension SyncUpRun {
-  /// Sends a batch and writes every answer back, also when a later request of the batch fails.
+  /// Sends a batch and writes every answer back, even if a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
     let keys = try await createKeys(batch), claimed = try await take(batch, keys)
     var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys))
@@ -226,18 +230,18 @@ extension SyncUpRun {
     if failure == nil { failure = await upload.findGone() }
     let written = try await writeBack(upload)
     if let failure { throw failure }
-    try await lookAfter(upload, written.versions)
+    try await verifyUpdates(upload, written.versions)
     let again = written.toCreate + (try await reconcileLate(upload, mayTryAgain: true))
     if !again.isEmpty { try await sendAgain(again) }
   }
 
-  /// Records that the server changed, or deleted, between the look at them and their upload.
-  /// - Returns: Entries to send once more, the server's changes in them. They count when they are sent.
+  /// Reconciles records that the server changed or deleted between the comparison and the upload.
+  /// - Returns: Merged entries to send again. They are counted when they are sent.
   private mutating func reconcileLate(_ upload: BatchUpload, mayTryAgain: Bool) async throws -> [Int64] {
     let late = upload.lateConflicts
     guard !late.isEmpty else { return [] }
     let gone = Dictionary(uniqueKeysWithValues: upload.gone.map { ($0, ServerVersion.deleted) })
-    let outcomes = try await record.reconcile(try await encounters(late, gone, upload.batch))
+    let outcomes = try await record.reconcile(try await conflictCandidates(late, gone, upload.batch))
     let ids = late.map { upload.batch.entryIds[$0] }
     let settled = ids.filter { outcomes[$0] == .settled }
     let free = ids.filter { outcomes[$0].map { !$0.isConflict && $0 != .settled } ?? false }
@@ -250,7 +254,8 @@ extension SyncUpRun {
     return mayTryAgain ? free : []
   }
 
-  /// The second and last try: records that the server had deleted are created, merged ones updated.
+  /// Makes the second and last attempt: creates records that the server had deleted, and updates
+  /// merged ones.
   private mutating func sendAgain(_ ids: [Int64]) async throws {
     let soup = soup, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
@@ -263,31 +268,28 @@ extension SyncUpRun {
     _ = try await reconcileLate(upload, mayTryAgain: false)
   }
 
-  /// Takes rows before they are sent: no other run sends them then, and should the answer to a create be lost, the next run
-  /// knows what to look for.
+  /// Claims rows before they are sent, so that no other run sends them. If the answer to a create
+  /// is lost, the next run knows what to look for.
   private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
-    try await record.take(batch, in: soup, target.looksForLostCreates ? place : nil, keys: keys)
+    try await record.take(batch, in: soup, target.looksForLostCreates ? lookup : nil, keys: keys)
   }
 
-  /// What identifies the creates of a batch; of those that are repeated as it was.
+  /// Returns the keys of the creates of a batch; repeated creates keep their earlier key.
   private func createKeys(_ batch: DirtyBatch) async throws -> [Int64: JSONObject] {
     let creates = (0..<batch.count).filter { batch.action($0) == .create }, soup = soup
     guard target.keysCreates, !creates.isEmpty else { return [:] }
     let ids = creates.map { batch.entryIds[$0] }
-    let known = try await environment.store.read { snapshot in
-      try ids.reduce(into: [Int64: JSONObject]()) { keys, id in
-        keys[id] = try snapshot.unsettledUpload(of: id, in: soup).flatMap { SentCreate($0)?.key }
-      }
-    }
+    let uploads = try await environment.store.read { try $0.unsettledUploads(of: ids, in: soup) }
+    let known = uploads.reduce(into: [Int64: JSONObject]()) { $0[$1.entryId] = SentCreate($1)?.key }
     return try await target.createKeys(creates, of: batch, known: known, in: context())
   }
 
-  /// One transaction for all answers of a batch.
-  /// - Returns: Entries to create anew, and the versions of those that were updated.
+  /// Writes all answers of a batch back in one transaction.
+  /// - Returns: Entries to create again, and the versions of those that were updated.
   private mutating func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
     let answers = upload.answers, fields = target.fields, batch = upload.batch, claim = record.claim
     let unsettled = target.looksForLostCreates ? upload.unsettled : []
-    let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: place.waitMs)
+    let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: lookup.waitMs)
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
     let maker = target.looksForLostCreates ? state.id : nil, looked = unconditionalUpdates(upload)
     let soup = soup, references = references
@@ -299,13 +301,14 @@ extension SyncUpRun {
           answer, in: soup, fields: fields, madeBy: maker, now: claim.now, updated: updated
         ) { batch.sentFields(answer.sent) }
         if let local, let id = answer.result.id { named.append((local, id)) }
-        // It counts with its follow-up.
+        // It is counted with its follow-up.
         if !answer.isPartial { state.counts.count(answer.outcome) }
       }
-      // Behind all answers: what names a record may have been sent with it.
+      // Update references after all answers: an entry with a reference may have been sent in the
+      // same batch.
       for (local, id) in named { for reference in references { try transaction.redirect(reference, from: local, to: id) } }
       try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: soup, transaction)
-      // An echo takes the place of the claim.
+      // An echo replaces the claim.
       try transaction.expectEchoes(
         answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: soup)
       for answer in answers where answer.outcome == .succeeded {
@@ -313,7 +316,7 @@ extension SyncUpRun {
       }
       try lost.note(&state, now: claim.now, in: transaction)
       state.progress = max(state.progress, percent)
-      return try looked.reduce(into: [Int64: Int64]()) { $0[$1] = try transaction.entry($1, in: soup)?.version }
+      return try looked.isEmpty ? [:] : transaction.versions(of: Array(looked), in: soup)
     }
     if !unsettled.isEmpty { record.logDoubts() }
     followUps += answers.filter(\.isPartial).map(\.sent.entryId)

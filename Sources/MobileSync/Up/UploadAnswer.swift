@@ -1,6 +1,7 @@
 import RestClient
 
-/// What became of one record that was to be sent, and the rules by which an answer is read: alone, in a batch or in a family.
+/// The outcome of one record's upload, and the rules for reading answers to single records, batches
+/// and families.
 struct UploadAnswer: Sendable {
   let sent: SentRecord
   var outcome: UploadOutcome
@@ -8,7 +9,7 @@ struct UploadAnswer: Sendable {
 
   var isPartial: Bool { outcome == .succeeded && result.isPartial }
 
-  /// Why a record cannot be sent; nil when it can.
+  /// Returns why a record cannot be sent; nil if it can.
   static func refusal(of action: UploadAction, _ batch: DirtyBatch, _ i: Int) -> UploadResult? {
     func failed(_ code: String, _ message: String) -> UploadResult { .failure(code, message) }
     switch action {
@@ -29,13 +30,13 @@ struct UploadAnswer: Sendable {
     batch.serverId(i) == nil ? .failure("MISSING_ID", "The entry is not new but has no server Id") : nil
   }
 
-  static func mayHaveHappened(_ error: any Error) -> Bool { (error as? RestError)?.mayHaveHappened ?? true }
+  static func mayHaveTakenEffect(_ error: any Error) -> Bool { (error as? RestError)?.mayHaveTakenEffect ?? true }
 
   static func outcome(of action: UploadAction, _ result: UploadResult, _ mergeMode: MergeMode) -> UploadOutcome {
     switch action {
     case _ where result.isSuccess: .succeeded
     case .delete where result.maySayRecordIsGone: .succeeded
-    // Looked at once more before anything is created.
+    // Checked once more before anything is created.
     case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
     case .update where result.saysRecordHasChanged, .delete where result.saysRecordHasChanged: .conflicting
     default: .failed

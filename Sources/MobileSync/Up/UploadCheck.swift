@@ -2,10 +2,11 @@ import JSON
 import RestClient
 import SmartStore
 
-/// Compares entries with what the server has, right before they are sent.
+/// Compares entries with the server's records right before they are sent.
 ///
-/// Where the store knows what an entry was made from, the fields decide: a newer date over the same values is that of an upload
-/// from here, or harmless; other values under the same date were written in the same second. Otherwise dates are all there is.
+/// If the base of an entry is known, the fields decide: a newer date with the same values comes
+/// from our own upload or is harmless, and other values with the same date were written in the same
+/// second. Otherwise only the dates are compared.
 struct UploadCheck {
   let target: any SyncUpTarget
   let context: UploadContext
@@ -16,19 +17,19 @@ struct UploadCheck {
   let refused: RefusedFields
 
   struct Findings {
-    /// The server does not know the type of these; by position in the batch.
+    /// Entries whose type the server does not know, by position in the batch.
     var refused: [Int: UploadResult] = [:]
-    /// Changed on the server; with what it has, where that is known already.
+    /// Entries that were changed on the server, with the server's version if already known.
     var changed: [Int: ServerVersion?] = [:]
     /// See ``UploadContext/datesSeen``.
     var dates: [String: Int64] = [:]
     /// See ``UploadContext/changesSeen``.
     var local: [Int64: LocalChanges] = [:]
-    /// What the server has, by entry id, where its fields could be read.
+    /// The server's records, by entry id, if their fields could be read.
     var seen: [Int64: JSONObject] = [:]
   }
 
-  /// - Throws: `RestError` when the server does not answer.
+  /// - Throws: `RestError` if the server does not answer.
   func examine(_ batch: DirtyBatch) async throws -> Findings {
     let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
     var findings = Findings()
@@ -48,7 +49,7 @@ struct UploadCheck {
     return findings
   }
 
-  /// Of records whose fields cannot be asked for.
+  /// Compares the dates of records whose fields cannot be queried.
   private func compareDates(
     _ asked: [Int], _ batch: DirtyBatch, _ own: [Int64: Int64], _ findings: inout Findings
   ) async throws {
@@ -57,7 +58,7 @@ struct UploadCheck {
       switch found {
       case .refused(let result): findings.refused[i] = result
       case .record(let remote):
-        // Without a date of its own only the fields could tell.
+        // Without a date in the entry, only the fields could tell.
         let stamp = LeaveIfChanged.later(batch.stamp(i), own[batch.entryIds[i]])
         let isUndated = context.mergeMode == .merge && stamp == nil && remote != .unchanged
         if isUndated || !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: stamp, remote: remote) {
@@ -67,7 +68,8 @@ struct UploadCheck {
     }
   }
 
-  /// nil when it is not known, or when nothing on the list was changed: then the whole list is sent.
+  /// Returns nil if the changes are unknown, or if no field of the list was changed: then the whole
+  /// list is sent.
   private func localChanges(_ entry: JSONObject, _ base: JSONObject?, _ version: Int64) -> LocalChanges? {
     guard let base = RecordMerge.base(base, fitting: entry, target.fields) else { return nil }
     let changed = RecordMerge(base: base, local: entry, server: [:], fields: target.fields).localChanges
@@ -95,11 +97,8 @@ struct UploadCheck {
   private func bases(_ indices: some Sequence<Int>, _ batch: DirtyBatch) async throws -> [Int: JSONObject] {
     let ids = indices.map { ($0, batch.entryIds[$0]) }, soup = soup
     return try await store.read { snapshot in
-      var bases: [Int: JSONObject] = [:]
-      for (i, id) in ids {
-        bases[i] = try snapshot.base(of: id, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
-      }
-      return bases
+      let bases = try snapshot.baseObjects(of: ids.map(\.1), in: soup)
+      return ids.reduce(into: [:]) { $0[$1.0] = bases[$1.1] }
     }
   }
 }

@@ -1,22 +1,23 @@
 import JSON
 
-/// What is to be done with one dirty record. No store, network or clock: each rule has a one-line test.
+/// The action for one dirty record. No store, network or clock: each rule has a one-line test.
 package enum UploadAction: Sendable, Equatable {
-  /// Made and deleted here: the server never knew it.
+  /// Created and deleted locally: the server never had it.
   case removeLocally
   case create, update, upsert, delete
-  /// Not dirty any more.
+  /// No longer dirty.
   case nothing
 }
 
-/// The local flags of a record and what decides about its upload.
+/// The local flags of a record, which determine its upload.
 package struct LocalFlags: Sendable, Equatable {
   package var isLocal = true
   package var isCreated = false
   package var isUpdated = false
   package var isDeleted = false
 
-  /// - Parameter hasExternalId: The target names an external id field, and the record has a value in it that is not local.
+  /// - Parameter hasExternalId: Whether the target has an external id field and the record a
+  ///   non-local value in it.
   /// - Note: Source: Mobile SDK, `CompositeRequestHelper`: a dirty record without a flag counts as an update.
   package func action(hasExternalId: Bool) -> UploadAction {
     guard isLocal else { return .nothing }
@@ -26,29 +27,32 @@ package struct LocalFlags: Sendable, Equatable {
   }
 }
 
-/// What the server holds of a record, as far as it said.
+/// The state of a record on the server, as far as known.
 package enum RemoteRecord: Sendable, Equatable {
-  /// Modified last at this time, ms since 1970 UTC.
+  /// Last modified at this time, ms since 1970 UTC.
   case modified(Int64)
   case deleted
   case unknown
-  /// Somebody else compared, and found that the local change may go over it, or may not.
+  /// The target compared by itself and found that the local change may overwrite the record, or may
+  /// not.
   case unchanged, changed
 }
 
 package enum LeaveIfChanged {
-  /// The stamp that says what an entry was based on: that of its record, or of an upload of it since.
+  /// Returns the time stamp that an entry is based on: that of its record, or of a later upload of
+  /// it.
   static func later(_ stamp: Int64?, _ ownStamp: Int64?) -> Int64? {
     guard let stamp, let ownStamp else { return stamp ?? ownStamp }
     return max(stamp, ownStamp)
   }
 
-  /// True when the server has nothing newer than what the local change was based on.
-  /// - Parameter localStamp: The modification date the record came with, ms; nil when it has none.
+  /// Returns whether the server has nothing newer than the base of the local change.
+  /// - Parameter localStamp: The modification date that the record came with, ms; nil if it has
+  ///   none.
   package static func mayUpload(_ flags: LocalFlags, localStamp: Int64?, remote: RemoteRecord) -> Bool {
     if flags.isCreated || remote == .unchanged { return true }
     guard remote != .changed else { return false }
-    // A record that is gone is gone, whatever date the entry has.
+    // A deleted record is gone; the entry's date does not matter.
     guard remote != .deleted else { return flags.isDeleted }
     guard let localStamp else { return true }
     return switch remote {
@@ -59,12 +63,13 @@ package enum LeaveIfChanged {
   }
 }
 
-/// Whether an entry may be sent over what the server has. No store, network or clock.
+/// Decides whether an entry may be sent over the server's version. No store, network or clock.
 package enum UploadComparison {
+  /// Returns whether the entry may be sent.
   /// - Parameters:
-  ///   - base: What the store says that the entry was made from; nil when it does not know.
+  ///   - base: The base of the entry; nil if unknown.
   ///   - mergeMode: Not `OVERWRITE`, which compares nothing.
-  ///   - ownStamp: What the server stamped our last upload with, ms; nil when that is not known.
+  ///   - ownStamp: The server's time stamp of our last upload, ms; nil if unknown.
   package static func mayUpload(
     _ entry: JSONObject, _ flags: LocalFlags, base: JSONObject?, server: ServerVersion, _ fields: TargetFields,
     _ mergeMode: MergeMode, ownStamp: Int64? = nil

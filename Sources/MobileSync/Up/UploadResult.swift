@@ -1,44 +1,47 @@
 import JSON
 
-/// What the server said about one record of an upload.
+/// The server's answer about one record of an upload.
 package struct UploadResult: Sendable, Equatable {
   package let isSuccess: Bool
   package let id: String?
-  /// The first error object, as it came; of a request of its own all of them.
+  /// The first error object, unchanged; for a request with a single record, all of them.
   package let error: JSONValue?
-  /// HTTP status, where the record had a request of its own.
+  /// The HTTP status, if the record had its own request.
   package let status: Int?
-  /// The time stamp that the record got, ms since 1970 UTC, where the answer says it.
+  /// The record's new time stamp, ms since 1970 UTC, if the answer has it.
   package var stamp: Int64?
 
-  /// First-level members that the record has after it, as far as the answer says.
+  /// First-level members of the record after the upload, as far as the answer has them.
   package var record: JSONObject?
-  /// Members of the entry that are not true any more, such as a date that the server did not tell anew.
+  /// Members of the entry that are no longer valid, such as a date of which the server sent no new
+  /// value.
   package var outdated: [String] = []
-  /// The server has taken a create and says neither yes nor no: it is looked for in the next run.
+  /// Whether the server has accepted a create without a result: the next run looks it up.
   package var isPending = false
 
-  /// A create that left something out, which an update right behind it brings: the entry stays dirty until then.
+  /// Whether a create omitted something that a following update sends: the entry stays dirty until
+  /// then.
   package var isPartial = false
 
-  /// Other soups may name the record by the id that it had here: which one the server gave is kept.
+  /// Whether to keep the assignment of the server id to the local id, because other soups may refer
+  /// to the record.
   package var keepsLocalId = false
 
   private let says: Says
 
-  /// What an answer says about the record, beside whether it was accepted.
+  /// The facts about the record in an answer, besides whether it was accepted.
   package struct Says: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The server may not have the record any more.
+    /// The server may no longer have the record.
     package static let recordMayBeGone = Says(rawValue: 1)
-    /// A record that this one points to may be gone.
+    /// A record that this one refers to may be deleted.
     package static let referenceIsBroken = Says(rawValue: 2)
-    /// The server has a newer one than the request was for.
+    /// The server has a newer version than the request was based on.
     package static let recordHasChanged = Says(rawValue: 4)
 
-    /// What the status of a request of its own says.
+    /// Derives the meaning from the status of a request with a single record.
     package init(status: Int?) {
       switch status {
       case 404: self = .recordMayBeGone
@@ -48,7 +51,7 @@ package struct UploadResult: Sendable, Equatable {
     }
   }
 
-  /// - Parameter says: nil: what the status says.
+  /// - Parameter says: nil derives it from the status.
   package init(isSuccess: Bool, id: String? = nil, error: JSONValue? = nil, status: Int? = nil, says: Says? = nil) {
     self.isSuccess = isSuccess
     self.id = id
@@ -57,12 +60,12 @@ package struct UploadResult: Sendable, Equatable {
     self.says = says ?? Says(status: status)
   }
 
-  /// An error of ours, in the server's shape.
+  /// Creates an error of our own, in the server's format.
   package static func failure(_ statusCode: String, _ message: String) -> UploadResult {
     UploadResult(isSuccess: false, error: ["statusCode": .string(statusCode), "message": .string(message), "fields": []])
   }
 
-  /// A create whose record was found after its answer was lost.
+  /// Returns the result of a create whose record was found after its answer was lost.
   static func found(_ id: String) -> UploadResult {
     var result = UploadResult(isSuccess: true, id: id)
     result.keepsLocalId = true
@@ -73,22 +76,24 @@ package struct UploadResult: Sendable, Equatable {
   package var saysReferenceIsBroken: Bool { says.contains(.referenceIsBroken) }
   package var saysRecordHasChanged: Bool { says.contains(.recordHasChanged) }
 
-  /// What goes into `__last_error__`: JSON text.
+  /// The JSON text for `__last_error__`.
   package var errorText: String {
     (error ?? ["statusCode": "UNKNOWN_EXCEPTION", "message": "the server refused the record without saying why"]).text
   }
 }
 
-/// Why a group was not sent: a look before it failed. None of its records can have reached the server.
+/// Why a group was not sent: a check before it failed. None of its records can have reached the
+/// server.
 package struct UploadNotSent: Error {
   package let cause: any Error
   package init(_ cause: any Error) { self.cause = cause }
 }
 
-/// Why a group was not sent to its end. What is known of its records is kept.
+/// Why a group was not sent completely. The known results of its records are kept.
 package struct UploadCutShort: Error {
   package let cause: any Error
-  /// One for each record of the group, in its order; nil where nothing was sent, or nothing that does harm when it is sent again.
+  /// One result for each record of the group, in order; nil for those that were not sent, or that
+  /// can be sent again without harm.
   package let results: [UploadResult?]
 
   package init(_ cause: any Error, results: [UploadResult?]) {

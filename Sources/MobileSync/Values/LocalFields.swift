@@ -1,7 +1,7 @@
 import JSON
 import SmartStore
 
-/// The members that the engine keeps in every synced entry beside the server's.
+/// The members that the engine adds to every synced entry.
 package enum LocalField {
   package static let local = SoupField.local
   package static let created = SoupField.locallyCreated
@@ -9,24 +9,24 @@ package enum LocalField {
   package static let deleted = SoupField.locallyDeleted
   package static let lastError = "__last_error__"
   package static let syncId = SoupField.syncId
-  /// The type stands where the server puts it.
+  /// The path of the type in the server's records.
   package static let type = "attributes.type"
-  /// What the server tells about a record beside its fields; a query cannot ask for it.
+  /// The server's metadata about a record; a query cannot select it.
   package static let attributes = "attributes"
 
-  /// An id that starts so was made here, before the server gave one.
+  /// The prefix of ids that were created locally, before the server assigned one.
   package static let localIdPrefix = SoupField.localIdPrefix
 
   package static let all = [local, created, updated, deleted, lastError, syncId]
 
-  /// True for members that store and engine keep, and no server knows.
+  /// Returns whether a member belongs to the store or the engine and is unknown to servers.
   package static func isLocalOnly(_ key: String) -> Bool { all.contains(key) || key.hasPrefix("_soup") }
 
   package static let clean: JSONObject = [
     local: .bool(false), created: .bool(false), updated: .bool(false), deleted: .bool(false),
   ]
 
-  /// What a record that comes from the server gets.
+  /// Returns the members that are set in every record from the server.
   package static func overlay(syncId id: Int64) -> JSONObject {
     JSONObject([(syncId, .integer(id))]).replacing(with: clean)
   }

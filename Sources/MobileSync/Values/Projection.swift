@@ -1,6 +1,6 @@
 import JSON
 
-/// Dotted paths into values. An array on the way is mapped.
+/// Resolves dotted paths in values. The rest of a path is applied to each element of an array.
 enum Projection {
   static func value(_ object: JSONObject, _ path: String) -> JSONValue? {
     guard path.utf8.contains(UInt8(ascii: ".")) else { return object[path] }
@@ -16,7 +16,7 @@ enum Projection {
     }
   }
 
-  /// The first-level member that an object has once the value stands at the path.
+  /// Returns the first-level member that an object has after the value is set at the path.
   static func member(_ value: JSONValue, at path: String, in object: JSONObject) -> (key: String, value: JSONValue) {
     let keys = path.split(separator: ".").map(String.init)
     let first = keys.first ?? path
@@ -30,7 +30,7 @@ enum Projection {
     return .object(members)
   }
 
-  /// The object without what the path leads to.
+  /// Returns the object without the value at the path.
   static func removing(_ path: String, from object: JSONObject) -> JSONObject {
     removing(path.split(separator: ".").map(String.init)[...], from: object)
   }

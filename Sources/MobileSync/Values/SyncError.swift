@@ -2,40 +2,41 @@ import JSON
 import RestClient
 import SmartStore
 
-/// Why a sync could not start, or ended FAILED. Scripts, the host and the logs see it as ``json``.
+/// Why a sync could not start, or ended as FAILED. Scripts, the host and the logs get it as
+/// ``json``.
 ///
-/// What a server or the store reported keeps its own domain and code; ``cause`` is their error.
+/// Errors of a server or the store keep their domain and code; ``cause`` is the original error.
 public struct SyncError: Error, Sendable {
   /// Codes of the domain `sync`. Stable: scripts and tests switch on them.
   public enum Code: String, CaseIterable, Sendable {
-    /// The manager was stopped and accepts nothing until `restart`.
+    /// The manager was stopped and accepts no syncs until `restart`.
     case managerStopped
     case cannotRestart
     case alreadyRunning
     case noSuchSync
     case duplicateName
-    /// Ghost cleaning of a sync up.
+    /// Ghosts cannot be cleaned for a sync up.
     case wrongSyncType
     case invalidTarget, invalidOptions, invalidArguments, invalidState
-    /// A record is to be created or updated, and nothing says which fields to send.
+    /// A record must be created or updated, and no fields to send are specified.
     case noFieldlist
-    /// A custom target's implementation is missing, failed, or gave something else than asked for.
+    /// A custom target's implementation is missing, failed, or returned something unexpected.
     case customTarget
-    /// A resolver of conflicts is missing, failed, or gave something else than asked for.
+    /// A conflict resolver is missing, failed, or returned something unexpected.
     case resolver
-    /// The entry is in no conflict.
+    /// The entry has no conflict.
     case noSuchConflict
-    /// A conflict cannot end that way: what the server has is not known.
+    /// The conflict cannot be resolved this way, because the server's version is unknown.
     case conflictUnresolved
-    /// The server's answer has not the shape that was asked for.
+    /// The server's answer does not have the expected form.
     case unexpectedAnswer
-    /// More records would be removed as ghosts than the target allows without being told so.
+    /// More records would be removed as ghosts than the target allows without force.
     case tooManyGhosts
-    /// Another process runs this sync.
+    /// Another process is running this sync.
     case runningElsewhere
-    /// A sync of a store that orgs have in common belongs to another org.
+    /// A sync of a store that several orgs share belongs to another org.
     case otherOrg
-    /// Stopped or cancelled before the end: the error of calls that have no sync state to say so.
+    /// Stopped or cancelled early; for calls that cannot report this in a sync state.
     case stopped
     case internalError
   }
@@ -45,17 +46,17 @@ public struct SyncError: Error, Sendable {
   /// A ``Code``, or a code of the domain that reported the failure.
   public let code: String
   public let message: String
-  /// True when the same call, unchanged, may succeed later.
+  /// True if the same call may succeed later.
   public let isRetryable: Bool
-  /// HTTP status, when a server answered.
+  /// The HTTP status, if a server answered.
   public let status: Int?
-  /// The server's body as it came.
+  /// The body of the server's answer, unchanged.
   public let body: String?
   /// The elements of the server's error array.
   public let errors: [JSONValue]
   public let cause: (any Error)?
-  /// Which part of a definition is wrong, from the object that was given on; empty when it is not about one part. Not in
-  /// ``json``.
+  /// The path to the wrong part of a definition, from the object that was passed; empty if the
+  /// error is not about one part. Not in ``json``.
   public private(set) var place: [JSONFile.Step] = []
 
   public init(_ code: Code, _ message: String, isRetryable: Bool = false) {
@@ -69,7 +70,11 @@ public struct SyncError: Error, Sendable {
     cause = nil
   }
 
-  /// Any error that came up in a run, in its own words.
+  /// Returns whether this is the sync's own error with that code, as opposed to a passed-on error
+  /// of the store or a server.
+  public func `is`(_ code: Code) -> Bool { domain == "sync" && self.code == code.rawValue }
+
+  /// Wraps any error of a run and keeps its message.
   public init(wrapping error: any Error) {
     switch error {
     case let error as SyncError: self = error
@@ -103,8 +108,8 @@ public struct SyncError: Error, Sendable {
     self.cause = cause
   }
 
-  /// What the `error` field of a sync state says: the body of a server's refusal when there is one, else the message. A body
-  /// that came with a good status is no error in words.
+  /// The `error` field of a sync state: the body of a server's refusal if there is one, else the
+  /// message. The body of a successful answer does not count.
   public var stateText: String {
     guard let body, !body.isEmpty, code != RestError.Code.invalidBody.rawValue else { return message }
     return body
@@ -124,20 +129,20 @@ public struct SyncError: Error, Sendable {
 }
 
 extension SyncError {
-  /// The same error, seen from further outside.
+  /// Returns the error with its place extended by outer steps.
   package func at(_ steps: JSONFile.Step...) -> SyncError {
     var error = self
     error.place = steps + place
     return error
   }
 
-  /// What the body throws, seen from outside of that step.
+  /// Runs `body` and extends the place of its errors by an outer step.
   package static func at<T>(_ step: JSONFile.Step, _ body: () throws(SyncError) -> T) throws(SyncError) -> T {
     do { return try body() } catch { throw error.at(step) }
   }
 }
 
-/// An error of a part that this one does not know: a sync that ends with it keeps its domain and code.
+/// An error of another module: a sync that ends with it keeps its domain and code.
 package protocol SyncErrorConvertible: Error {
   var syncError: SyncError { get }
 }

@@ -1,30 +1,32 @@
 import JSON
 
-/// What happens when both sides changed a record.
+/// What to do if both sides changed a record.
 public enum MergeMode: String, Sendable, CaseIterable {
-  /// The side that is written to loses its change.
+  /// The write overwrites the change on the other side.
   case overwrite = "OVERWRITE"
-  /// The side that is written to keeps its change. On the way up the fields decide what a change is, where it is known what an
-  /// entry was made from, else the modification dates. Every batch is compared right before it is sent, and an update sends only
-  /// the fields that were changed here. Between that look and the request others may still change the same field: with a target
-  /// of type `plain` or `batch` the server compares once more, with `collection` it does not.
+  /// The change on the other side is kept. A sync up decides by the fields if the base of an entry
+  /// is known, else by the modification dates. It compares every batch right before sending it, and
+  /// an update sends only the fields that were changed locally. Between the comparison and the
+  /// request others may still change the same field: with a target of type `plain` or `batch` the
+  /// server compares again, with `collection` it does not.
   case leaveIfChanged = "LEAVE_IF_CHANGED"
-  /// Field by field against what both had last: changes of one side are taken, fields that both changed to different values are
-  /// a conflict.
+  /// A three-way merge, field by field: changes of one side are taken; fields that both sides
+  /// changed to different values are a conflict.
   case merge = "MERGE"
 }
 
-/// How one sync runs.
+/// The options of a sync.
 public struct SyncOptions: Sendable, Equatable {
   public var mergeMode: MergeMode
-  /// Fields to send, where the sync up target has no list of its own. Sync down ignores it.
+  /// The fields to send, if the sync up target has no list of its own. A sync down ignores it.
   public var fieldlist: [String]?
-  /// Decides conflicts, by its name: registered with the manager, or a function of a script. With ``MergeMode/merge`` only.
+  /// The name of a conflict resolver: one that is registered with the manager, or a function of a
+  /// script. With ``MergeMode/merge`` only.
   public var resolver: String?
-  /// Pages of one run of a sync down; it then ends STOPPED, and ``SyncManager/more(_:onConflict:onUpdate:)`` goes on. nil: as
-  /// many as the target allows.
+  /// The maximum number of pages of one run of a sync down, which then ends as STOPPED;
+  /// ``SyncManager/more(_:onConflict:onUpdate:)`` continues. nil: as many as the target allows.
   public var maxPages: Int?
-  /// Milliseconds before progress is shown to people; nil for the default.
+  /// Milliseconds before progress is shown to users; nil for the default.
   public var graceMs: Int?
 
   public init(mergeMode: MergeMode = .overwrite, fieldlist: [String]? = nil, resolver: String? = nil) {
@@ -35,8 +37,8 @@ public struct SyncOptions: Sendable, Equatable {
 
   package static let keys = KnownKeys(["mergeMode", "fieldlist", "resolver", "maxPages", "graceMs"])
 
-  /// Options as a script or a file gives them: a key that is not known is an error, since what it was meant to say would not be
-  /// done.
+  /// Parses options from a script or a file. An unknown key is an error, because its intent would
+  /// be ignored.
   /// - Throws: ``SyncError`` `.invalidOptions`, naming the key.
   public init(checking json: JSONObject?) throws(SyncError) {
     if let unknown = json.flatMap(Self.keys.unknown(in:)) {
@@ -45,8 +47,8 @@ public struct SyncOptions: Sendable, Equatable {
     try self.init(json)
   }
 
-  /// - Parameter json: nil and a missing `mergeMode` mean `OVERWRITE`. Keys that are not known are passed over, as a stored row
-  ///   may have been written by a later version.
+  /// Parses stored options. Ignores unknown keys, because a later version may have written them.
+  /// - Parameter json: nil and a missing `mergeMode` mean `OVERWRITE`.
   /// - Throws: ``SyncError`` `.invalidOptions`, naming the key.
   public init(_ json: JSONObject?) throws(SyncError) {
     self.init()
@@ -88,11 +90,12 @@ public struct SyncOptions: Sendable, Equatable {
     return name
   }
 
-  /// A list of field names, given as an array or as one string with commas; nil when it is absent or null.
+  /// Parses a list of field names, an array or one string with commas; returns nil if it is missing
+  /// or null.
   static func fieldlist(_ json: JSONValue?, _ failure: (String) -> SyncError) throws(SyncError) -> [String]? {
     guard let json, !json.isNull else { return nil }
     if let text = json.stringValue {
-      // Blanks around a comma are no part of a name.
+      // White space around a comma is not part of a name.
       let fields = text.split(separator: ",", omittingEmptySubsequences: false)
         .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
       guard !fields.contains("") else { throw failure("must have a field name on each side of its commas, got '\(text)'") }
@@ -103,7 +106,7 @@ public struct SyncOptions: Sendable, Equatable {
     }
     var fields: [String] = []
     for element in elements {
-      guard let field = element.stringValue else { throw failure("must hold field names only, found \(element.kindName)") }
+      guard let field = element.stringValue else { throw failure("must contain only field names, found \(element.kindName)") }
       fields.append(field)
     }
     return fields

@@ -1,7 +1,7 @@
 import JSON
 
 extension SyncState {
-  /// The state as scripts see it: its id and its name stand there by the names that calls take, too.
+  /// The state as scripts get it: also with its id and name under the keys that calls use.
   public var scriptJSON: JSONObject {
     var json = json
     json[SyncState.memoryKey] = nil
@@ -12,7 +12,7 @@ extension SyncState {
 
   private static let memoryKey = "targetMemory"
 
-  /// The state as its row stores it.
+  /// The state as stored in its row.
   public var json: JSONObject {
     var json: JSONObject = ["_soupEntryId": .integer(id), "type": .string(type.rawValue)]
     if let name { json["name"] = .string(name) }
@@ -42,8 +42,8 @@ extension SyncState {
     return json
   }
 
-  /// Reads a stored row. Numbers that are missing get the value of a new sync.
-  /// - Throws: ``SyncError`` `.invalidState`, naming the key: the row was not written by the engine.
+  /// Parses a stored row. Missing numbers get the values of a new sync.
+  /// - Throws: ``SyncError`` `.invalidState`, naming the key, if the engine did not write the row.
   init(_ json: JSONObject) throws(SyncError) {
     func text(_ key: String) throws(SyncError) -> String {
       guard let value = json[key]?.stringValue else { throw SyncState.unreadable(json, "'\(key)' is not a string") }

@@ -1,11 +1,13 @@
 import Support
 
-/// Server time stamps as text and as milliseconds since 1970 UTC. Gregorian calendar, no leap seconds, no locale.
+/// Converts server time stamps between text and milliseconds since 1970 UTC. Gregorian calendar, no
+/// leap seconds, no locale.
 public enum TimeStamp {
-  /// What a stamp that was never set is written as.
+  /// The value of a time stamp that was never set.
   public static let never: Int64 = -1
 
-  /// `2015-02-05T21:12:03.956+0000`: the form of date literals in queries and of fields in records. Always UTC.
+  /// Returns the form of date literals in queries and of fields in records:
+  /// `2015-02-05T21:12:03.956+0000`. Always UTC.
   public static func text(_ milliseconds: Int64) -> String {
     let days = floorDivide(milliseconds, 86_400_000)
     let rest = milliseconds - days * 86_400_000
@@ -15,17 +17,18 @@ public enum TimeStamp {
       + pad(second / 60 % 60, 2) + ":" + pad(second % 60, 2) + "." + pad(rest % 1000, 3) + "+0000"
   }
 
-  /// `2015-02-05T21:12:03.956Z`: the form of parameters of requests.
+  /// Returns the form of request parameters: `2015-02-05T21:12:03.956Z`.
   public static func isoText(_ milliseconds: Int64) -> String { String(text(milliseconds).dropLast(5)) + "Z" }
 
-  /// Reads `yyyy-MM-ddTHH:mm:ss`, with or without a fraction, followed by `Z`, `+0000`, `+00:00` or another offset.
-  /// - Returns: nil for anything else. Digits behind the third of a fraction are dropped.
+  /// Parses `yyyy-MM-ddTHH:mm:ss`, with or without a fraction, followed by `Z`, `+0000`, `+00:00`
+  /// or another offset.
+  /// - Returns: nil for anything else. Digits after the third one of a fraction are dropped.
   public static func milliseconds(_ text: String) -> Int64? {
     var text = text
     return text.withUTF8 { milliseconds(UnsafeRawBufferPointer($0)) }
   }
 
-  /// The same for bytes: no String is built.
+  /// Parses the bytes of a time stamp without creating a string.
   public static func milliseconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
     if let plain = millisecondsOfPlainForm(bytes) { return plain }
     var reader = DigitReader(bytes: bytes)
@@ -40,22 +43,23 @@ public enum TimeStamp {
     return (seconds - offset) * 1000 + fraction
   }
 
-  /// Whether a stamp has the form that servers give records, `2015-02-05T21:12:03.956+0000`, its digits not looked at. Of two
-  /// such stamps the later one has the greater bytes: it need not be read to be passed over.
+  /// Returns whether a stamp has the usual form of records, `2015-02-05T21:12:03.956+0000`, without
+  /// checking its digits. Of two such stamps the later one has the greater bytes, so that they can
+  /// be compared without parsing.
   static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count == 28 else { return false }
     func has(_ marks: UInt64, at offset: Int, of mask: UInt64) -> Bool {
       UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) & mask == marks
     }
-    // The marks between the digits, eight places at a time; then the zone.
+    // Compares the separators between the digits, eight bytes at a time, then the zone.
     return has(0x2d00_002d_0000_0000, at: 0, of: 0xff00_00ff_0000_0000)
       && has(0x0000_3a00_0054_0000, at: 8, of: 0x0000_ff00_00ff_0000)
       && has(0x2b00_0000_2e00_003a, at: 16, of: 0xff00_0000_ff00_00ff)
       && has(0x3030_3030_2b00_0000, at: 20, of: 0xffff_ffff_ff00_0000)
   }
 
-  /// Such a stamp, every digit at its place: there is one in each record of a sync down. Nil for any other, and for what is no
-  /// date.
+  /// Parses a stamp of the usual form; every record of a sync down has one. Returns nil for other
+  /// forms and invalid dates.
   private static func millisecondsOfPlainForm(_ bytes: UnsafeRawBufferPointer) -> Int64? {
     guard isPlain(bytes) else { return nil }
     var areDigits = true
@@ -77,7 +81,7 @@ public enum TimeStamp {
     return seconds * 1000 + fraction
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`: the form of HTTP headers. Whole seconds.
+  /// Returns the form of HTTP headers, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public static func httpDate(_ milliseconds: Int64) -> String {
     let days = floorDivide(milliseconds, 86_400_000), iso = text(milliseconds)
     let (year, month, day) = civil(fromDays: days)
@@ -88,7 +92,8 @@ public enum TimeStamp {
 
   private static let weekdayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
-  /// Reads the date of an HTTP header: `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms give nil.
+  /// Parses the date of an HTTP header: `Sun, 06 Nov 1994 08:49:37 GMT`. Returns nil for the two
+  /// obsolete forms.
   public static func milliseconds(httpDate text: String) -> Int64? {
     let parts = text.split(separator: " ")
     guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), let year = Int64(parts[3]),
@@ -106,7 +111,8 @@ public enum TimeStamp {
 
   // MARK: Calendar
 
-  /// Days from 1970-01-01. Years start in March here, so that the leap day is the last one.
+  /// Returns the days since 1970-01-01. The computation starts years in March, so that the leap day
+  /// comes last.
   private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let y = month <= 2 ? year - 1 : year
     let era = floorDivide(y, 400)
@@ -142,7 +148,7 @@ public enum TimeStamp {
   }
 }
 
-/// Reads the pieces of a stamp, front to back.
+/// Reads the parts of a time stamp from left to right.
 private struct DigitReader {
   let bytes: UnsafeRawBufferPointer
   var position = 0
@@ -156,7 +162,7 @@ private struct DigitReader {
     return true
   }
 
-  /// A number of exactly `width` digits.
+  /// Reads a number of exactly `width` digits.
   mutating func number(_ width: Int) -> Int64? {
     guard position + width <= bytes.count else { return nil }
     var value: Int64 = 0
@@ -169,7 +175,8 @@ private struct DigitReader {
     return value
   }
 
-  /// Milliseconds of `.956`; 0 when there is no fraction, nil when a point has no digit behind it.
+  /// Reads the milliseconds of `.956`; returns 0 if there is no fraction, nil if the point has no
+  /// digit after it.
   mutating func fraction() -> Int64? {
     guard skip(".") else { return 0 }
     var value: Int64 = 0, digits = 0
@@ -183,7 +190,7 @@ private struct DigitReader {
     return value
   }
 
-  /// Seconds east of UTC: `Z`, `+HH`, `+HHmm` or `+HH:mm`.
+  /// Reads an offset in seconds east of UTC: `Z`, `+HH`, `+HHmm` or `+HH:mm`.
   mutating func offset() -> Int64? {
     if skip("Z") || skip("z") { return 0 }
     let sign: Int64

@@ -1,37 +1,40 @@
-/// What a sync does about a refusal.
+/// How a sync reacts to a refusal.
 enum RefusalAction: Sendable, Equatable {
-  /// The object is gone, which was wanted.
+  /// The object is gone, as intended.
   case done
-  /// The request again, after a wait; of an internal error so many tries in all.
+  /// Wait, then repeat the request, up to this number of attempts in all.
   case retry(attempts: Int)
-  /// Read the object: it may be hidden, deleted, or there and not writable.
+  /// Read the object: it may be hidden, deleted, or present but not writable.
   case readBack
-  /// Look for what was written: the server has seen the request, and may or may not have carried it out.
+  /// Look for the written object: the server has seen the request, and may or may not have executed
+  /// it.
   case verify
-  /// A record with the same unique value is on the server: adopt it or flag this one, as the target says.
+  /// The server has a record with the same unique value: adopt it or flag this one, as the target's
+  /// settings say.
   case duplicate
-  /// The error goes to the record, which stays dirty and is not sent again before it is edited.
+  /// Store the error in the record, which stays dirty and is not sent again until it is edited.
   case flag
-  /// As ``flag``, and the field leaves the list of updates.
+  /// Like ``flag``, and also stop sending the field in updates.
   case flagAndDropField
-  /// The error belongs to a file of the record.
+  /// The error concerns a file of the record.
   case flagFile
-  /// The whole sync ends, with nothing deleted because of it.
+  /// End the whole sync, without deleting anything because of it.
   case stop
-  /// The whole sync rests for long.
+  /// Suspend the whole sync for a longer time.
   case pause
-  /// The account must sign in; nothing is lost here.
+  /// The account must sign in again; no local changes are lost.
   case signIn
   /// The application id or the keys are wrong.
   case checkKeys
-  /// The class cannot be read: a lack of rights, never an empty class.
+  /// The class is not readable because of missing permissions, which does not mean that it is
+  /// empty.
   case noPermission
 }
 
-/// What a request was about, as far as the treatment of its refusal depends on it.
+/// The kind of a request, as far as the reaction to its refusal depends on it.
 enum RequestKind: Sendable, Equatable {
   case query, read, create, update, delete, logIn
-  /// Of a file.
+  /// The upload of a file.
   case upload
   /// A batch as a whole.
   case batch
@@ -40,10 +43,10 @@ enum RequestKind: Sendable, Equatable {
 }
 
 extension ServerRefusal {
-  /// By the code first; by the status only without one.
+  /// Returns the reaction: by the error code, or by the status if there is no code.
   func action(for kind: RequestKind) -> RefusalAction {
     guard let code else { return actionByStatus(kind) }
-    // Hooks use any number: an unknown one is theirs.
+    // Hooks may use any number, so an unknown code is theirs.
     guard let known = ServerCode(rawValue: code) else { return kind.isDown ? .stop : .flag }
     switch known {
     case .internalError: return .retry(attempts: Tuning.internalErrorAttempts)
@@ -67,7 +70,8 @@ extension ServerRefusal {
     }
   }
 
-  /// Not there, not visible, or a wrong password: the server does not tell which.
+  /// Handles code 101: the object is missing or hidden, or the password is wrong. The server does
+  /// not say which.
   private func notFound(_ kind: RequestKind) -> RefusalAction {
     switch kind {
     case .delete: .done
@@ -81,9 +85,9 @@ extension ServerRefusal {
 
   private func actionByStatus(_ kind: RequestKind) -> RefusalAction {
     switch status {
-    // An item of a batch: an exception that nobody caught.
+    // An item of a batch that failed with an uncaught exception.
     case nil, 500: .retry(attempts: Tuning.internalErrorAttempts)
-    // Also for calls that need the master key, which the engine never makes.
+    // Also the status of calls that need the master key, which the engine never makes.
     case 401, 403: message.contains("master key") ? .stop : .checkKeys
     case 408, 425, 429, 502, 503, 504: .retry(attempts: Tuning.attempts)
     case 413: kind.isDown || kind == .batch ? .stop : .flag
@@ -91,7 +95,7 @@ extension ServerRefusal {
     }
   }
 
-  /// Whether the refusal of a file is the trouble of the record that names it.
+  /// Whether the refusal of a file is a problem of the record that refers to it.
   var flagsFile: Bool {
     switch action(for: .upload) {
     case .flag, .flagFile, .flagAndDropField, .duplicate, .noPermission: true
@@ -99,7 +103,7 @@ extension ServerRefusal {
     }
   }
 
-  /// Whether a smaller batch may pass: the server complains about the size of this one.
+  /// Whether the server complains about the size of a batch, so that a smaller one may succeed.
   var refusesSize: Bool {
     guard let status, (400..<500).contains(status), status != 429 else { return false }
     if status == 413 { return true }

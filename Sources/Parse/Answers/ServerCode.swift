@@ -1,4 +1,5 @@
-/// Error codes of Parse Server that a sync treats in a way of its own. Others come from cloud code, which may use any number.
+/// Error codes of Parse Server that a sync handles specifically. Other codes come from cloud code,
+/// which may use any number.
 enum ServerCode: Int, Sendable, CaseIterable {
   case internalError = 1, serviceUnavailable = 2, clientDisconnected = 4
   case connectionFailed = 100, objectNotFound, invalidQuery, invalidClassName, missingObjectId, invalidKeyName, invalidPointer

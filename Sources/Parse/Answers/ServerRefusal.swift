@@ -1,10 +1,11 @@
 import JSON
 
-/// An error as the server tells it, in any of the shapes it has.
+/// An error reported by the server, in any of its formats.
 struct ServerRefusal: Error, Sendable, Equatable {
-  /// nil for an item of a batch, which has none.
+  /// nil for an item of a batch, which has no status.
   let status: Int?
-  /// nil where the server gives none: wrong keys, bodies that are not JSON, pages of a proxy, some items of a batch.
+  /// nil if the server sends none: for wrong keys, bodies other than JSON, proxy pages, and some
+  /// items of a batch.
   let code: Int?
   let message: String
 
@@ -14,7 +15,7 @@ struct ServerRefusal: Error, Sendable, Equatable {
     self.message = message
   }
 
-  /// - Parameter body: Of an answer with an error status.
+  /// - Parameter body: The body of a response with an error status.
   init(status: Int, body: [UInt8]) {
     guard let object = (try? JSONValue(parsing: body))?.objectValue else {
       self.init(status: status, code: nil, message: "HTTP \(status) without an error text")
@@ -34,16 +35,17 @@ struct ServerRefusal: Error, Sendable, Equatable {
 
   private static func code(_ object: JSONObject) -> Int? { object["code"]?.integerValue.map { Int(clamping: $0) } }
 
-  /// Code 1 comes with `message` or with `error`; cloud code puts any JSON there.
+  /// Code 1 comes with `message` or `error`; cloud code may put any JSON there.
   private static func text(_ object: JSONObject) -> String? { (object["error"] ?? object["message"]).map { text($0) } }
 
   private static func text(_ value: JSONValue) -> String {
     value.stringValue ?? value["message"]?.stringValue ?? value["error"]?.stringValue ?? value.text
   }
 
-  /// What `__last_error__` holds of it: JSON text. Without a code there is no `code`.
-  /// - Parameter time: When it came, milliseconds since 1970 UTC.
-  func kept(at time: Int64) -> String {
+  /// Returns the JSON text for `__last_error__`; it has no `code` if the server sent none.
+  ///
+  /// - Parameter time: When the error was received, in milliseconds since 1970 UTC.
+  func lastError(at time: Int64) -> String {
     var members = JSONObject()
     if let code { members["code"] = .integer(Int64(code)) }
     members["error"] = .string(message)

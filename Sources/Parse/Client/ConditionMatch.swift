@@ -1,15 +1,17 @@
 import JSON
 import MobileSync
 
-/// Whether a row of a soup fulfils a condition, as the server would decide it. What needs the server is an error.
+/// Tells whether a row of a soup meets a condition, by the server's rules. Conditions that only the
+/// server can evaluate are errors.
 struct ConditionMatch {
-  /// What conditions about other classes need to know.
-  struct World {
-    /// Ids of the objects of a class that fulfil a condition.
+  /// Looks up other objects for conditions on pointers and relations.
+  struct Lookups {
+    /// Returns the ids of a class's objects that meet a condition.
     var ids: (_ className: String, _ condition: JSONObject) throws -> Set<String>
-    /// Ids of the objects that a relation of one object leads to.
+    /// Returns the ids of the objects in a relation of one object.
     var related: (_ owner: ParsePointer, _ field: String) throws -> Set<String>
-    /// Ids of the objects of the queried class whose relation leads to any of these; nil when the field is no relation.
+    /// Returns the ids of objects of the queried class whose relation contains any of these; nil if
+    /// the field is not a relation.
     var owners: (_ field: String, _ targets: Set<String>) throws -> Set<String>?
   }
 
@@ -24,53 +26,54 @@ struct ConditionMatch {
     case compare(JSONValue, (Int) -> Bool)
     case exists
     case matches(Regex<AnyRegexOutput>)
-    /// Pointers to these.
+    /// Pointers to any of these objects.
     case pointsTo(String, Set<String>)
   }
 
   private let test: Test
 
-  /// - Throws: ``ParseProblem`` for what only the server can tell, and what its own check would refuse.
-  init(_ condition: JSONObject, _ world: World) throws {
-    test = try Self.read(condition, world)
+  /// - Throws: ``ParseProblem`` for conditions that only the server can evaluate, or that it would
+  ///   reject.
+  init(_ condition: JSONObject, _ lookups: Lookups) throws {
+    test = try Self.read(condition, lookups)
   }
 
   func holds(for row: JSONObject) -> Bool { Self.holds(test, row) }
 
-  // MARK: Reading
+  // MARK: Parsing
 
-  private static func read(_ condition: JSONObject, _ world: World) throws -> Test {
-    .all(try condition.map { key, value in try read(key, value, world) })
+  private static func read(_ condition: JSONObject, _ lookups: Lookups) throws -> Test {
+    .all(try condition.map { key, value in try read(key, value, lookups) })
   }
 
-  private static func read(_ key: String, _ value: JSONValue, _ world: World) throws -> Test {
+  private static func read(_ key: String, _ value: JSONValue, _ lookups: Lookups) throws -> Test {
     switch key {
-    case "$and": return .all(try list(value, world))
-    case "$or": return .any(try list(value, world))
-    case "$nor": return .not(.any(try list(value, world)))
+    case "$and": return .all(try list(value, lookups))
+    case "$or": return .any(try list(value, lookups))
+    case "$nor": return .not(.any(try list(value, lookups)))
     case "$relatedTo":
       guard let owner = pointer(value["object"]), let field = value["key"]?.stringValue else {
         throw ParseProblem(description: "where: $relatedTo needs 'object', a pointer, and 'key'")
       }
-      return .id(try world.related(owner, field))
-    default: return try read(field: key, value, world)
+      return .id(try lookups.related(owner, field))
+    default: return try read(field: key, value, lookups)
     }
   }
 
-  private static func list(_ value: JSONValue, _ world: World) throws -> [Test] {
-    try (value.arrayValue ?? []).compactMap(\.objectValue).map { try read($0, world) }
+  private static func list(_ value: JSONValue, _ lookups: Lookups) throws -> [Test] {
+    try (value.arrayValue ?? []).compactMap(\.objectValue).map { try read($0, lookups) }
   }
 
-  private static func read(field: String, _ value: JSONValue, _ world: World) throws -> Test {
+  private static func read(field: String, _ value: JSONValue, _ lookups: Lookups) throws -> Test {
     guard let operators = value.objectValue, operators.keys.contains(where: { $0.hasPrefix("$") }) else {
-      if let id = pointer(value)?.objectId, let owners = try world.owners(field, [id]) { return .id(owners) }
+      if let id = pointer(value)?.objectId, let owners = try lookups.owners(field, [id]) { return .id(owners) }
       return .field(field, .equal(value))
     }
-    return .all(try operators.compactMap { try read(field, $0.key, $0.value, operators, world) })
+    return .all(try operators.compactMap { try read(field, $0.key, $0.value, operators, lookups) })
   }
 
   private static func read(
-    _ field: String, _ name: String, _ value: JSONValue, _ all: JSONObject, _ world: World
+    _ field: String, _ name: String, _ value: JSONValue, _ all: JSONObject, _ lookups: Lookups
   ) throws -> Test? {
     func list() throws -> [JSONValue] {
       guard let list = value.arrayValue else { throw ParseProblem(description: "where: '\(field)': \(name) must be a list") }
@@ -78,7 +81,7 @@ struct ConditionMatch {
     }
     func related(_ values: [JSONValue]) throws -> Test? {
       let ids = Set(values.compactMap { pointer($0)?.objectId })
-      return ids.isEmpty ? nil : try world.owners(field, ids).map { .id($0) }
+      return ids.isEmpty ? nil : try lookups.owners(field, ids).map { .id($0) }
     }
     switch name {
     case "$eq": return .field(field, .equal(value))
@@ -98,10 +101,10 @@ struct ConditionMatch {
       guard let className = value["className"]?.stringValue else {
         throw ParseProblem(description: "where: '\(field)': \(name) needs 'className' and 'where'")
       }
-      let found = Test.field(field, .pointsTo(className, try world.ids(className, value["where"]?.objectValue ?? [:])))
+      let found = Test.field(field, .pointsTo(className, try lookups.ids(className, value["where"]?.objectValue ?? [:])))
       return name == "$inQuery" ? found : .not(found)
     default:
-      throw ParseProblem(description: "where: '\(field)': \(name) cannot be answered from a soup; ask the server")
+      throw ParseProblem(description: "where: '\(field)': \(name) cannot be evaluated on a soup; query the server")
     }
   }
 
@@ -110,7 +113,7 @@ struct ConditionMatch {
     do {
       return try Regex((letters.isEmpty ? "" : "(?\(letters))") + text).matchingSemantics(.unicodeScalar)
     } catch {
-      throw ParseProblem(description: "where: '\(field)': the regular expression '\(text)' cannot be read: \(error)")
+      throw ParseProblem(description: "where: '\(field)': the regular expression '\(text)' is not valid: \(error)")
     }
   }
 
@@ -121,7 +124,7 @@ struct ConditionMatch {
     return ParsePointer(className: className, objectId: id)
   }
 
-  // MARK: Deciding
+  // MARK: Evaluation
 
   private static func holds(_ test: Test, _ row: JSONObject) -> Bool {
     switch test {
@@ -133,12 +136,12 @@ struct ConditionMatch {
     }
   }
 
-  /// nil for a field that is not there or null.
+  /// Returns the value at a path; nil if the field is missing or null.
   static func value(_ path: String, _ row: JSONObject) -> JSONValue? {
     found(at: FieldPath(path).names, in: .object(row)).flatMap { $0.isNull ? Optional.none : $0 }
   }
 
-  /// A number behind a list is a place in it; any other name means that of every element.
+  /// Looks up a path. A number after a list is an index; any other name applies to every element.
   private static func found(at path: ArraySlice<String>, in value: JSONValue) -> JSONValue? {
     guard let name = path.first else { return value }
     switch value {
@@ -151,7 +154,7 @@ struct ConditionMatch {
     }
   }
 
-  /// - Parameter there: The field's value; a list fulfils what one of its elements does.
+  /// - Parameter there: The field's value. A list meets a test if any of its elements does.
   private static func holds(_ test: FieldTest, _ there: JSONValue?) -> Bool {
     let value = there.flatMap { $0.isNull ? Optional.none : $0 }
     func one(_ test: (JSONValue) -> Bool) -> Bool { (value?.arrayValue ?? [value].compactMap { $0 }).contains(where: test) }
@@ -171,7 +174,7 @@ struct ConditionMatch {
     }
   }
 
-  /// Equal to the value, or a list that holds it.
+  /// Equal to the value, or a list that contains it.
   private static func isEqual(_ value: JSONValue?, _ wanted: JSONValue) -> Bool {
     guard let value else { return false }
     if let list = value.arrayValue, wanted.arrayValue == nil { return list.contains { isSame($0, wanted) } }
@@ -185,7 +188,8 @@ struct ConditionMatch {
     return order(a, b).map { $0 == 0 } ?? (a == b)
   }
 
-  /// Negative, zero or positive; nil for values of different types, which have no order.
+  /// Returns a negative number, zero or a positive number; nil for values of different types, which
+  /// have no order.
   static func order(_ a: JSONValue, _ b: JSONValue) -> Int? {
     if let a = a.doubleValue, let b = b.doubleValue { return a < b ? -1 : a > b ? 1 : 0 }
     if a["__type"] == "Date" || b["__type"] == "Date" {

@@ -1,20 +1,22 @@
 import JSON
 import RestClient
 
-/// Saves objects that point to one another: those that are pointed to first, fifty at a time, as far as they do not wait.
+/// Saves objects that refer to one another: the referenced objects first, and independent objects
+/// in batches of up to fifty.
 struct DeepSave: Sendable {
   let client: ParseClient
-  /// A column for an id that tells a create whose answer is lost from others.
+  /// The column for an id that identifies a create whose response is lost.
   let clientKeyField: String?
 
-  /// One object to be saved.
+  /// An object to save.
   struct Node: Sendable {
     let className: String
-    /// Of the server, or one of ours.
+    /// The server's id or a local one.
     let id: String
     /// Values and operations.
     var body: JSONObject
-    /// Fields as they are to be after the save: they tell what became of a change whose answer is lost.
+    /// The expected fields after the save. They show whether a change took effect whose response is
+    /// lost.
     var known = JSONObject()
 
     var isNew: Bool { ParsePointer(className: className, objectId: id).isLocal }
@@ -23,28 +25,28 @@ struct DeepSave: Sendable {
 
   struct Saved: Sendable, Equatable {
     let id: String
-    /// What was sent.
+    /// The fields sent.
     var sent: JSONObject
-    /// What the server says of it.
+    /// The server's response.
     var answer: JSONObject
-    /// Ids that the server gave others of the same save, by ours.
+    /// Ids assigned in the same save, by local id.
     var ids: [String: String] = [:]
-    /// Fields whose files were uploaded, as they are to be read: with the addresses.
+    /// Fields with uploaded files, including the files' URLs.
     var files = JSONObject()
   }
 
   typealias Outcome = Result<Saved, ParseSaveError>
 
-  /// What is known so far.
+  /// The state of a save.
   fileprivate struct Progress {
     var outcomes: [Outcome?]
-    /// Ids of the server, by ours.
+    /// Assigned ids, by local id.
     var ids: [String: String] = [:]
-    /// Left out of a create: links, and pointers in a circle. It follows in an update.
-    var later: [Int: JSONObject] = [:]
-    /// Fields whose files have been uploaded.
+    /// Relation changes and circular pointers that a create omits; an update sends them afterwards.
+    var deferred: [Int: JSONObject] = [:]
+    /// Fields with uploaded files, by object.
     var files: [Int: JSONObject] = [:]
-    /// A request as a whole failed: nothing further is sent.
+    /// The failure of a whole request; nothing else is sent after it.
     var end: RestError?
   }
 
@@ -65,7 +67,7 @@ struct DeepSave: Sendable {
         open.removeAll(where: ready.contains)
       }
     }
-    await sendRest(nodes, &progress)
+    await sendDeferred(nodes, &progress)
     await changePasswords(nodes, &progress)
     return progress.outcomes.enumerated().map { i, outcome in
       switch outcome ?? .failure(ParseSaveError(progress.end)) {
@@ -82,18 +84,20 @@ struct DeepSave: Sendable {
 
   // MARK: Order
 
-  /// Ids of ours that an object names and that have no id of the server yet.
+  /// Returns the pointers to objects that have only a local id so far.
   private func waiting(_ node: Node, _ progress: Progress) -> [ParsePointer] {
-    node.body.flatMap { key, value in isLater(value, node) ? [] : LocalPointers.all(in: value) }
+    node.body.flatMap { key, value in isDeferred(value, node) ? [] : LocalPointers.all(in: value) }
       .filter { progress.ids[$0.objectId] == nil }
   }
 
-  /// Links go behind a create: a failure behind the insert would look like a failed create.
-  private func isLater(_ value: JSONValue, _ node: Node) -> Bool {
+  /// Relation changes follow the create: an error in them, after the insert, would look like a
+  /// failed create.
+  private func isDeferred(_ value: JSONValue, _ node: Node) -> Bool {
     node.isNew && ["AddRelation", "RemoveRelation", "Batch"].contains(value["__op"]?.stringValue ?? "")
   }
 
-  /// Whether all that it waits for is still to be sent: then it goes first, and the pointers follow.
+  /// Whether an object only waits for objects that are still to be sent. It can then be created
+  /// first, and its pointers follow.
   private func isCircle(_ node: Node, _ nodes: [Node], _ open: [Int], _ progress: Progress) -> Bool {
     node.isNew && waiting(node, progress).allSatisfy { pointer in open.contains { nodes[$0].id == pointer.objectId } }
   }
@@ -134,7 +138,7 @@ struct DeepSave: Sendable {
     }
   }
 
-  /// Files go before the objects that name them.
+  /// Files are uploaded before the objects that refer to them.
   private func withFiles(_ i: Int, _ node: Node, _ progress: inout Progress) async throws -> Node {
     var node = node
     for (field, value) in node.body where PendingFile.isIn(value) {
@@ -145,24 +149,24 @@ struct DeepSave: Sendable {
     return node
   }
 
-  /// nil when nothing has changed: an empty PUT would move `updatedAt`.
+  /// Returns nil if nothing has changed: an empty PUT would change `updatedAt`.
   private func request(_ i: Int, _ node: Node, _ progress: inout Progress) throws(ParseProblem) -> ObjectRequest? {
     var body = JSONObject(), later = JSONObject()
     for (field, value) in node.body {
       if ParseNames.serverFields.contains(field) { continue }
       try check(field, of: node.className)
       let resolved = LocalPointers.resolved(value, progress.ids)
-      if isLater(value, node) || !LocalPointers.all(in: resolved).isEmpty {
+      if isDeferred(value, node) || !LocalPointers.all(in: resolved).isEmpty {
         later[field] = value
       } else if let operation = value["__op"]?.stringValue {
         try FieldOperation.check(operation, on: field)
-        // A new object has nothing to take away.
+        // A new object has no values to delete.
         if !node.isNew || operation != "Delete" { body[field] = resolved }
       } else if let value = try OutgoingValue(resolved).json {
         body[field] = value
       }
     }
-    if !later.isEmpty { progress.later[i] = later }
+    if !later.isEmpty { progress.deferred[i] = later }
     if node.isNew {
       if let field = clientKeyField, body[field] == nil { body[field] = .string(UUIDText.make()) }
       return try .create(node.className, body)
@@ -170,7 +174,7 @@ struct DeepSave: Sendable {
     return body.isEmpty ? nil : try .update(node.className, node.id, body)
   }
 
-  /// A column, or a path into an Object column.
+  /// Validates a column, or a path into an Object column.
   private func check(_ field: String, of className: String) throws(ParseProblem) {
     if field == "ACL" || className == "_User" && field == "authData" { return }
     let column = String(field.prefix { $0 != "." })
@@ -178,15 +182,15 @@ struct DeepSave: Sendable {
     if column != field, !ParseNames.isPath(field) { try ParseNames.checkField(field, of: className) }
   }
 
-  /// What had to wait for ids.
-  private func sendRest(_ nodes: [Node], _ progress: inout Progress) async {
+  /// Sends the fields that had to wait for ids.
+  private func sendDeferred(_ nodes: [Node], _ progress: inout Progress) async {
     for i in nodes.indices {
-      guard let later = progress.later[i], case .success(var saved)? = progress.outcomes[i] else { continue }
+      guard let later = progress.deferred[i], case .success(var saved)? = progress.outcomes[i] else { continue }
       let body = LocalPointers.resolved(.object(later), progress.ids).objectValue ?? [:]
       if let missing = LocalPointers.all(in: .object(body)).first {
         progress.outcomes[i] = .failure(
           ParseSaveError(
-            code: nil, message: "the object is saved, but not what points to \(missing.className)/\(missing.objectId)",
+            code: nil, message: "the object is saved, but without its pointers to \(missing.className)/\(missing.objectId)",
             savedId: saved.id))
         continue
       }
@@ -207,7 +211,8 @@ struct DeepSave: Sendable {
     }
   }
 
-  /// Behind everything else: a new password ends the session that the others are sent with.
+  /// Runs after everything else, because a new password ends the session that the other requests
+  /// use.
   private func changePasswords(_ nodes: [Node], _ progress: inout Progress) async {
     for i in nodes.indices where nodes[i].changesPassword && progress.end == nil {
       do {
@@ -237,7 +242,7 @@ struct DeepSave: Sendable {
     }
   }
 
-  /// Whether a write was carried out that must not be sent twice.
+  /// Finds out whether a write that must not be repeated was executed.
   private func look(_ request: ObjectRequest, _ node: Node) async throws -> BatchSender.Finding {
     if request.verb == .update { return try await compare(request, node) }
     guard let field = clientKeyField, let key = request.body?[field], request.verb == .create,
@@ -248,7 +253,7 @@ struct DeepSave: Sendable {
     return try await client.exchange.objects(query).first.map { .made($0) } ?? .notMade
   }
 
-  /// What the server has beside what it is to have.
+  /// Compares the server's object with the expected fields.
   private func compare(_ request: ObjectRequest, _ node: Node) async throws -> BatchSender.Finding {
     let operations = (request.body ?? [:]).filtered { _, value in !FieldOperation.isRepeatable(["": value]) }
     guard let stamp = node.known["updatedAt"], !operations.isEmpty else { return .unclear }
@@ -272,12 +277,12 @@ struct DeepSave: Sendable {
     case .unknown(let refusal):
       return .failure(
         ParseSaveError(
-          code: refusal.code, message: "\(refusal.message); it may have been saved all the same: look before it is saved again",
+          code: refusal.code, message: "\(refusal.message); it may have been saved nevertheless; check before you save it again",
           isUnknown: true))
-    case .lost(let error, let mayHaveHappened):
+    case .lost(let error, let mayHaveTakenEffect):
       let cause = Self.restError(error)
-      guard mayHaveHappened, !request.isRepeatable else { return .failure(ParseSaveError(cause)) }
-      // After a request without a usable answer.
+      guard mayHaveTakenEffect, !request.isRepeatable else { return .failure(ParseSaveError(cause)) }
+      // The request was sent without getting a usable response.
       if case .made(let object)? = try? await look(request, node) { return await result(.done(object), request, node) }
       return .failure(ParseSaveError(cause, isUnknown: true))
     case .notSent(let error): return .failure(ParseSaveError(Self.restError(error)))
@@ -291,7 +296,7 @@ struct DeepSave: Sendable {
 }
 
 extension DeepSave.Progress {
-  /// A file of an object was not stored.
+  /// Records that a file of an object could not be stored.
   fileprivate mutating func fail(_ i: Int, _ error: any Error) {
     guard let error = error as? RestError else {
       end = end ?? RestError.cancelled(outcome: .notSent)

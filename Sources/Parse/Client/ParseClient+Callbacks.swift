@@ -1,11 +1,13 @@
 import JSON
 
-/// The same with a handler in place of `await`. It is called once, on any thread.
+/// Variants with a completion handler instead of `await`. The handler is called once, on any
+/// thread.
 extension ParseClient {
   public typealias Handler<Value: Sendable> = @Sendable (Result<Value, any Error>) -> Void
 
-  /// Runs any of the client's operations.
-  /// - Returns: To cancel it by.
+  /// Runs any operation of the client.
+  ///
+  /// - Returns: The task, which can be cancelled.
   @discardableResult
   public func run<Value: Sendable>(
     _ work: @escaping @Sendable (ParseClient) async throws -> Value, completion: @escaping Handler<Value>
@@ -62,7 +64,7 @@ extension ParseClient {
     run({ try await $0.save(object) }, completion: completion)
   }
 
-  /// - Parameter completion: Gets one result for each object, in order.
+  /// - Parameter completion: Receives one result for each object, in order.
   @discardableResult
   public func save(
     _ objects: [ParseObject], clientKeyField: String? = nil,

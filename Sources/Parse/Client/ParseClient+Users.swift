@@ -1,23 +1,28 @@
 import JSON
 import RestClient
 
-/// Users. The connection keeps the session: it goes with every further request, also those of syncs and of other processes of the
-/// home. No answer and no soup holds its token.
+/// Users. The connection stores the session and sends it with all further requests, including those
+/// of syncs and of other processes of the home. The session token never appears in results or
+/// soups.
 extension ParseClient {
-  /// Makes a user, who is signed in then.
-  /// - Parameter fields: `username` and `password` at least; `email` where the server wants it.
-  /// - Throws: `RestError` with the server's code: 202 for a name that is taken, 203 for an email.
+  /// Creates a user and signs in.
+  ///
+  /// - Parameter fields: At least `username` and `password`; `email` if the server requires it.
+  /// - Throws: `RestError` with the server's code: 202 if the username is taken, 203 if the email
+  ///   is taken.
   public func signUp(_ fields: JSONObject) async throws -> ParseObject {
     let answer = try await exchange.signIn(RestRequest(.POST, "/users", body: fields.serialized()))
     return Self.user(answer, fields)
   }
 
+  /// Signs in.
+  ///
   /// - Throws: `RestError` with code 101 for a wrong name or password.
   public func logIn(_ username: String, _ password: String) async throws -> ParseObject {
     Self.user(try await exchange.logIn(username, password), [:])
   }
 
-  /// Ends the session. One that had ended already is no error.
+  /// Ends the session. It is not an error if the session has already ended.
   public func logOut() async throws {
     let userId = try await connection.userSession()?.userId
     do {
@@ -30,13 +35,13 @@ extension ParseClient {
     try await connection.keep(UserSession(token: nil, userId: userId))
   }
 
-  /// The user that requests act as; nil when they act as no user.
+  /// Returns the user on whose behalf requests are sent; nil if there is none.
   public func currentUser() async throws -> ParseObject? {
     guard try await connection.hasUserSession() else { return nil }
     return try user(try await send(RestRequest(.GET, "/users/me")).response)
   }
 
-  /// - Parameter fields: As they were sent; the answer says more.
+  /// - Parameter fields: The fields sent; the response adds to them.
   private static func user(_ answer: JSONObject, _ fields: JSONObject) -> ParseObject {
     var known = fields
     known["password"] = nil
@@ -46,14 +51,14 @@ extension ParseClient {
 
   private func user(_ response: RestResponse) throws -> ParseObject {
     guard let row = try response.json().objectValue, let user = Self.object("_User", Self.shown(row)) else {
-      throw response.invalidBody("the answer is not a user")
+      throw response.invalidBody("the response is not a user")
     }
     return user
   }
 
   private static var options: ConnectionOptions {
     var options = ConnectionOptions(cache: .bypass)
-    options.usesStoredAnswers = false
+    options.usesResponseCache = false
     return options
   }
 

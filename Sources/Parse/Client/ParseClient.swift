@@ -3,23 +3,27 @@ import MobileSync
 import RestClient
 import Synchronization
 
-/// A Parse server for programs: what is asked for and changed here happens on the server at once. Threads: any.
+/// Reads and changes objects on a Parse server directly. Threads: any.
 ///
-/// Errors are `RestError` with the server's code and text, and ``ParseProblem`` for what the server would refuse. Back-off and
-/// repeats are those of syncs. A create whose answer is lost is looked for, where something identifies it, and never sent
-/// blindly.
+/// Errors are `RestError` with the server's code and text, and ``ParseProblem`` for requests that
+/// the server would reject. Back-off and retries are the same as in syncs. If the response to a
+/// create is lost, the client looks for the object if it can be identified, and never repeats the
+/// request blindly.
 public final class ParseClient: Sendable {
   let connection: RestConnection
   let exchange: ParseExchange
-  /// Files that were uploaded, by their digests: an object that is refused and saved again makes no second one.
+  /// Uploaded files, by digest, so that saving an object again after a refusal does not upload them
+  /// twice.
   private let storedFiles = Mutex<[String: JSONValue]>([:])
 
-  /// - Parameter connection: One of the kind `parse`.
-  /// - Throws: ``ParseProblem``.
+  /// Makes a client.
+  ///
+  /// - Parameter connection: A connection of the kind `parse`.
+  /// - Throws: ``ParseProblem`` for any other connection.
   public init(_ connection: RestConnection) throws(ParseProblem) {
     guard connection.settings.kind == .parse else {
       throw ParseProblem(
-        description: "connection '\(connection.name)' is not one to a Parse server; give it \"kind\": \"parse\"")
+        description: "connection '\(connection.name)' does not lead to a Parse server; give it \"kind\": \"parse\"")
     }
     self.connection = connection
     exchange = try ParseExchange(connection)
@@ -27,10 +31,10 @@ public final class ParseClient: Sendable {
 
   // MARK: Reading
 
-  /// What a query finds.
+  /// The result of a query.
   public struct Found: Sendable, Equatable {
     public let objects: [JSONObject]
-    /// Of all matches, when the query counts them.
+    /// The number of all matches, if the query counts them.
     public let count: Int?
 
     package init(objects: [JSONObject], count: Int?) {
@@ -39,22 +43,22 @@ public final class ParseClient: Sendable {
     }
   }
 
-  /// The page that a query asks for: 100 objects unless it has a `limit`.
+  /// Returns the page that a query asks for: 100 objects unless it has a `limit`.
   public func page(_ query: ParseQuery) async throws -> Found {
     let answer = try await exchange.query(try checked(query)).response.json()
     guard let list = answer["results"]?.arrayValue else {
-      throw RestError(code: .invalidBody, message: "the answer to a query of class \(query.className) has no 'results'")
+      throw RestError(code: .invalidBody, message: "the response to a query of class \(query.className) has no 'results'")
     }
     return Found(
       objects: list.compactMap(\.objectValue).map { Self.shown($0) }, count: answer["count"]?.integerValue.map { Int($0) })
   }
 
-  /// The page as objects.
+  /// Returns the page as objects.
   public func find(_ query: ParseQuery) async throws -> [ParseObject] {
     try await page(query).objects.compactMap { Self.object(query.className, $0) }
   }
 
-  /// All matches, page behind page in the order of their ids.
+  /// Returns all matches, page by page in the order of their ids.
   public func findAll(_ query: ParseQuery) async throws -> [ParseObject] {
     try await allRows(query).compactMap { Self.object(query.className, $0) }
   }
@@ -65,16 +69,16 @@ public final class ParseClient: Sendable {
     let walk = KeysetWalk(query, by: .id, pageSize: Tuning.largestPage)
     while true {
       let page = try await exchange.objects(walk.page(after: position))
-      guard let next = try walk.position(behind: page) else { return rows }
+      guard let next = try walk.position(after: page) else { return rows }
       guard next != position else {
-        throw RestError(code: .invalidBody, message: "the server sends the same rows again: the walk cannot end")
+        throw RestError(code: .invalidBody, message: "the server keeps sending the same rows, so the query would never end")
       }
       rows += page.map { Self.shown($0) }
       position = next
     }
   }
 
-  /// The first match; nil without one.
+  /// Returns the first match; nil if there is none.
   public func first(_ query: ParseQuery) async throws -> ParseObject? {
     var query = query
     query.limit = 1
@@ -86,12 +90,15 @@ public final class ParseClient: Sendable {
     query.limit = 0
     query.counts = true
     guard let count = try await page(query).count else {
-      throw RestError(code: .invalidBody, message: "the answer to a count of class \(query.className) has no 'count'")
+      throw RestError(code: .invalidBody, message: "the response to a count of class \(query.className) has no 'count'")
     }
     return count
   }
 
-  /// - Throws: `RestError` with status 404 and code 101 for an object that is not there, or that the user may not see.
+  /// Reads one object.
+  ///
+  /// - Throws: `RestError` with status 404 and code 101 if the object does not exist or the user
+  ///   may not read it.
   public func fetch(_ className: String, _ objectId: String, include: [String] = [], keys: [String]? = nil) async throws
     -> ParseObject
   {
@@ -102,12 +109,12 @@ public final class ParseClient: Sendable {
     let path = ParseNames.path(of: className, id: PercentEncoding.encode(objectId))
     let response = try await exchange.send(RestRequest(.GET, path, query: parameters), as: .read)
     guard let row = try response.response.json().objectValue, let object = Self.object(className, Self.shown(row)) else {
-      throw response.response.invalidBody("the answer is not an object with an 'objectId'")
+      throw response.response.invalidBody("the response is not an object with an 'objectId'")
     }
     return object
   }
 
-  /// The objects that a relation of another object leads to.
+  /// Returns the objects in a relation of another object.
   public func related(_ className: String, to owner: ParsePointer, by field: String) async throws -> [ParseObject] {
     try await findAll(ParseQuery(className, .related(to: owner, by: field)))
   }
@@ -125,13 +132,15 @@ public final class ParseClient: Sendable {
     row["objectId"]?.stringValue.map { ParseObject(className, objectId: $0, row) }
   }
 
-  /// Tokens are the connection's own.
+  /// Removes session tokens, which only the connection may hold.
   static func shown(_ row: JSONObject) -> JSONObject { row.filtered { key, _ in key != "sessionToken" } }
 
   // MARK: Writing
 
-  /// Saves objects, those that others point to first.
-  /// - Returns: One for each, in order. What was saved before a request failed stays saved.
+  /// Saves objects, starting with those that others point to.
+  ///
+  /// - Returns: One result for each object, in order. Objects saved before a request failed stay
+  ///   saved.
   public func save(_ objects: [ParseObject], clientKeyField: String? = nil) async
     -> [Result<ParseObject, ParseSaveError>]
   {
@@ -148,13 +157,15 @@ public final class ParseClient: Sendable {
     }
   }
 
+  /// Saves one object.
+  ///
   /// - Throws: ``ParseSaveError``.
   public func save(_ object: ParseObject) async throws -> ParseObject {
     guard let saved = await save([object]).first else { return object }
     return try saved.get()
   }
 
-  /// Stores a file that a value holds, once.
+  /// Uploads a file, or returns the value of an earlier upload of the same file.
   func stored(_ file: PendingFile) async throws -> JSONValue {
     if let known = storedFiles.withLock({ $0[file.digest] }) { return known }
     let value = try await exchange.upload(file)
@@ -165,7 +176,7 @@ public final class ParseClient: Sendable {
     return value
   }
 
-  /// An object that is gone already counts as deleted.
+  /// Deletes an object. It is not an error if the object is already gone.
   public func delete(_ className: String, _ objectId: String) async throws {
     do {
       _ = try await exchange.send(ObjectRequest.delete(className, objectId).request, as: .delete)
@@ -175,18 +186,19 @@ public final class ParseClient: Sendable {
   }
 }
 
-/// Why one object was not saved.
+/// Why an object was not saved.
 public struct ParseSaveError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The server's; nil where it gave none, and for what it was not asked.
+  /// The server's error code; nil if it sent none, or if nothing was sent.
   public let code: Int?
   public let message: String
-  /// The server may have made it all the same, and nothing tells.
+  /// True if the object may have been saved nevertheless, and this cannot be determined.
   public let isUnknown: Bool
-  /// The id of a new object that was made; what belongs into a later request, such as links, is missing.
+  /// The id of a new object that was created, although a later request failed, for example for its
+  /// relations.
   public internal(set) var savedId: String?
-  /// Why a request as a whole failed.
+  /// The failure of a whole request.
   public let cause: RestError?
-  /// Fields whose files are on the server already, as a column holds them.
+  /// Fields whose files were uploaded, in the form of a column value.
   public internal(set) var uploaded = JSONObject()
 
   init(code: Int?, message: String, isUnknown: Bool = false, savedId: String? = nil) {
@@ -197,7 +209,7 @@ public struct ParseSaveError: Error, Sendable, Equatable, CustomStringConvertibl
   init(_ cause: RestError?, isUnknown: Bool = false, savedId: String? = nil) {
     code = cause.flatMap { ServerRefusal($0)?.code }
     let reason = cause?.message ?? "the object was not sent"
-    message = isUnknown ? "\(reason); it may have been saved all the same: look before it is saved again" : reason
+    message = isUnknown ? "\(reason); it may have been saved nevertheless; check before you save it again" : reason
     self.isUnknown = isUnknown
     self.savedId = savedId
     self.cause = cause
@@ -207,6 +219,6 @@ public struct ParseSaveError: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 extension RestError {
-  /// The server's own code, such as 101; nil where it gave none.
+  /// The server's error code, such as 101; nil if it sent none.
   public var parseCode: Int? { ServerRefusal(self)?.code }
 }

@@ -1,21 +1,22 @@
 import JSON
 import SmartStore
 
-/// An object of a class, as a program reads, changes and saves it.
+/// An object of a class that a program reads, changes and saves.
 ///
-/// What is set or changed by an operation is noted, so that a save sends these fields alone. A new object has an id of ours until
-/// the server gives it one: other objects that are saved with it may point to it.
+/// It tracks which fields were set or changed by an operation, and a save sends only these. A new
+/// object has a local id until the server assigns one, so other objects in the same save can point
+/// to it.
 public struct ParseObject: Sendable, Equatable {
   public let className: String
   public private(set) var objectId: String
-  /// As the server has them, or as they were set here.
+  /// The fields as read from the server, with local changes applied.
   public private(set) var fields: JSONObject
   /// What the next save sends: values and operations, by field.
   public private(set) var changes = JSONObject()
-  /// Fields whose value here is not the server's: an operation began with nothing.
+  /// Fields whose local value is a guess, because an operation was applied to an unknown value.
   private var guessed: Set<String> = []
 
-  /// A new object.
+  /// Makes a new object.
   public init(_ className: String, _ fields: JSONObject = [:]) {
     self.className = className
     objectId = SoupField.localIdPrefix + UUIDText.make()
@@ -23,14 +24,14 @@ public struct ParseObject: Sendable, Equatable {
     changes = fields
   }
 
-  /// An object that the server has: as it was read, or its id alone.
+  /// Makes an object that exists on the server, from its fields or from its id alone.
   public init(_ className: String, objectId: String, _ fields: JSONObject = [:]) {
     self.className = className
     self.objectId = objectId
     self.fields = fields.filtered { key, _ in key != "objectId" }
   }
 
-  /// An object with the changes that are to be saved; one of ours where the id is.
+  /// Makes an object from the changes to save. It is new if the id is a local one.
   public init(_ className: String, objectId: String, changes: JSONObject) {
     self.className = className
     self.objectId = objectId
@@ -38,43 +39,44 @@ public struct ParseObject: Sendable, Equatable {
     fields = [:]
   }
 
-  /// Fields as they are to be after the save, by names that may lead into columns. They tell what became of a change whose answer
-  /// is lost.
-  public mutating func know(_ values: JSONObject) {
+  /// Sets the expected fields after the save, by names that may lead into columns. They show
+  /// whether a change took effect whose response is lost.
+  public mutating func setExpected(_ values: JSONObject) {
     for (name, value) in values { FieldPath(name).set(value, in: &fields) }
   }
 
-  /// The fields with the id, as the server sends them.
+  /// The fields and the id, in the server's form.
   public var row: JSONObject { fields.replacing(with: ["objectId": .string(objectId)]) }
 
-  /// True until the server has given it an id.
+  /// True until the server has assigned an id.
   public var isNew: Bool { pointer.isLocal }
   public var pointer: ParsePointer { ParsePointer(className: className, objectId: objectId) }
 
-  /// A field, or a part of an Object column such as `stats.reads`. To set nil unsets it.
+  /// A field, or a part of an Object column such as `stats.reads`. Setting nil removes it.
   public subscript(field: String) -> JSONValue? {
     get { FieldPath(field).value(in: fields) }
     set { set(FieldPath(field), field, newValue) }
   }
 
-  /// Adds to a number at the server, whatever it is there by then.
+  /// Adds to a number on the server, even if it has changed meanwhile.
   public mutating func increment(_ field: String, by amount: Int64 = 1) { apply(.increment(.integer(amount)), to: field) }
 
-  /// The same by a number with decimals.
+  /// Adds a floating-point number to a number on the server.
   public mutating func increment<Amount: BinaryFloatingPoint>(_ field: String, by amount: Amount) {
     apply(.increment(.number(Double(amount))), to: field)
   }
 
-  /// Appends to a list.
+  /// Appends values to a list.
   public mutating func add(_ values: [JSONValue], to field: String) { apply(.add(values), to: field) }
 
-  /// Appends to a list what it lacks.
+  /// Appends values that are not yet in the list.
   public mutating func addUnique(_ values: [JSONValue], to field: String) { apply(.addUnique(values), to: field) }
 
-  /// Takes values out of a list, each as often as it is there.
+  /// Removes all occurrences of values from a list.
   public mutating func remove(_ values: [JSONValue], from field: String) { apply(.remove(values), to: field) }
 
-  /// Fields as they are to be after a save, where that is known: what has changed, the stamp before it, and who a user is.
+  /// The expected fields after a save, as far as known: changed fields, the previous time stamp,
+  /// and the name of a user.
   var expected: JSONObject {
     let names = (["updatedAt", "username"] + changes.keys).filter { !guessed.contains($0) }
     return JSONObject(names.compactMap { name in self[name].map { (name, $0) } })
@@ -95,7 +97,7 @@ public struct ParseObject: Sendable, Equatable {
     path.set(operation.applied(to: before), in: &fields)
     if sendsWhole(path.root) {
       changes[path.root] = fields[path.root]
-    } else if let earlier, let both = operation.laid(over: earlier) {
+    } else if let earlier, let both = operation.combined(with: earlier) {
       changes[field] = both
     } else if let earlier {
       changes[field] = guessed.contains(field) ? operation.clashing(with: earlier) : path.value(in: fields)
@@ -106,15 +108,16 @@ public struct ParseObject: Sendable, Equatable {
     }
   }
 
-  /// The column goes as a value: the server has none yet, or it is replaced anyway.
+  /// Whether the column is sent as a whole value, because the object is new or the column is being
+  /// replaced.
   private func sendsWhole(_ column: String) -> Bool { isNew || changes[column].map { $0["__op"] == nil } ?? false }
 
-  /// A column that is replaced takes the changes of its parts with it.
+  /// Drops changes of parts of a column that is replaced.
   private mutating func dropParts(of column: String) {
     for key in changes.keys where key.hasPrefix(column + ".") { changes[key] = nil }
   }
 
-  /// Links objects of one class by a relation.
+  /// Adds objects of one class to a relation.
   public mutating func link(_ field: String, _ targets: [ParsePointer]) {
     change(field) {
       $0.link($1)
@@ -123,7 +126,7 @@ public struct ParseObject: Sendable, Equatable {
     }
   }
 
-  /// Removes links of a relation.
+  /// Removes objects from a relation.
   public mutating func unlink(_ field: String, _ targets: [ParsePointer]) {
     change(field) {
       $0.unlink($1)
@@ -143,13 +146,13 @@ public struct ParseObject: Sendable, Equatable {
     changes[field] = change.wholeOperation
   }
 
-  /// After a save: what the server made of it.
+  /// Takes over the result of a save.
   mutating func take(_ saved: DeepSave.Saved) {
     objectId = saved.id
     for (key, value) in fields { fields[key] = LocalPointers.resolved(value, saved.ids) }
     for (key, value) in saved.files { FieldPath(key).set(value, in: &fields) }
     fields = WriteAnswer(saved.answer).merged(into: fields, sent: saved.sent)
-    // It is on the server now; a copy here would only wait to be stolen.
+    // The server has the password now; a local copy would only be a risk.
     if className == "_User" { fields["password"] = nil }
     changes = [:]
     guessed = []
@@ -157,7 +160,7 @@ public struct ParseObject: Sendable, Equatable {
 }
 
 extension RelationChange {
-  /// What was noted before.
+  /// Takes over earlier changes of the relation.
   mutating func take(_ operation: JSONValue?) {
     for part in operation?["ops"]?.arrayValue ?? [operation].compactMap({ $0 }) {
       for id in (part["objects"]?.arrayValue ?? []).compactMap({ $0["objectId"]?.stringValue }) {

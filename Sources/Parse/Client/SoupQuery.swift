@@ -2,15 +2,16 @@ import JSON
 import MobileSync
 import SmartStore
 
-/// A query of a class that is answered from the soups that syncs fill, without a server. It reads the whole soup; large ones are
-/// faster asked with smart SQL and an index.
+/// Evaluates a query of a class on soups filled by syncs, without a server. It reads the whole
+/// soup; for large soups, smart SQL with an index is faster.
 public struct SoupQuery: Sendable {
-  /// Where the objects of a class are kept.
-  public struct Place: Sendable {
+  /// The soups that store the objects of a class.
+  public struct ClassSoups: Sendable {
     public let soup: String
     /// Soups of link rows, by relation column.
     public let links: [String: String]
-    /// Members of the records that hold lists of ids in place of link rows, by relation column.
+    /// Members of the records that hold lists of related ids instead of link rows, by relation
+    /// column.
     public let ids: [String: String]
 
     public init(soup: String, links: [String: String] = [:], ids: [String: String] = [:]) {
@@ -21,21 +22,23 @@ public struct SoupQuery: Sendable {
   }
 
   private let query: ParseQuery
-  private let places: [String: Place]
+  private let soups: [String: ClassSoups]
 
-  /// - Parameter places: By class; also those of classes that the condition or `include` names.
-  public init(_ query: ParseQuery, in places: [String: Place]) {
+  /// - Parameter soups: By class, including the classes in the condition and in `include`.
+  public init(_ query: ParseQuery, in soups: [String: ClassSoups]) {
     self.query = query
-    self.places = places
+    self.soups = soups
   }
 
   private static let defaultLimit = 100
   private static let pageSize = 2_000
 
-  /// What the soups hold now, changes that were not sent yet among it, and without objects that were deleted here.
-  /// - Throws: `StoreError`; ``ParseProblem`` for what only the server can tell.
+  /// Returns the matching objects in the soups, with unsent changes and without locally deleted
+  /// objects.
+  ///
+  /// - Throws: `StoreError`; ``ParseProblem`` for conditions that only the server can evaluate.
   public func found(in store: Store) throws -> ParseClient.Found {
-    let match = try ConditionMatch(query.condition.json, world(query.className, store))
+    let match = try ConditionMatch(query.condition.json, lookups(query.className, store))
     var rows = try self.rows(of: query.className, store).filter(match.holds)
     let count = rows.count
     try sort(&rows)
@@ -50,15 +53,15 @@ public struct SoupQuery: Sendable {
 
   // MARK: Rows
 
-  private func place(_ className: String) throws(ParseProblem) -> Place {
-    guard let place = places[className] else {
-      throw ParseProblem(description: "class \(className) has no soup here: say which one in 'soup' of the class")
+  private func soups(of className: String) throws(ParseProblem) -> ClassSoups {
+    guard let found = soups[className] else {
+      throw ParseProblem(description: "class \(className) has no soup; name it in 'soup' of the class")
     }
-    return place
+    return found
   }
 
   private func rows(of className: String, _ store: Store) throws -> [JSONObject] {
-    try entries(place(className).soup, store).map { entry in
+    try entries(soups(of: className).soup, store).map { entry in
       entry.filtered { key, _ in !key.hasPrefix("_soup") && !(key.hasPrefix("__") && key.hasSuffix("__")) }
     }
   }
@@ -90,7 +93,7 @@ public struct SoupQuery: Sendable {
     }.map(\.element)
   }
 
-  /// What is not there comes first, as at the server.
+  /// Missing values come first, as on the server.
   private static func order(_ a: JSONValue?, _ b: JSONValue?) -> Int {
     switch (a, b) {
     case (nil, nil): 0
@@ -121,21 +124,21 @@ public struct SoupQuery: Sendable {
 
   // MARK: Other classes
 
-  private func world(_ className: String, _ store: Store) -> ConditionMatch.World {
-    ConditionMatch.World(
+  private func lookups(_ className: String, _ store: Store) -> ConditionMatch.Lookups {
+    ConditionMatch.Lookups(
       ids: { other, condition in
-        let match = try ConditionMatch(condition, world(other, store))
+        let match = try ConditionMatch(condition, lookups(other, store))
         return Set(try rows(of: other, store).filter(match.holds).compactMap { $0["objectId"]?.stringValue })
       },
       related: { owner, field in
-        let place = try place(owner.className)
-        if let list = place.ids[field] {
+        let owned = try soups(of: owner.className)
+        if let list = owned.ids[field] {
           let rows = try rows(of: owner.className, store).filter { $0["objectId"]?.stringValue == owner.objectId }
           return Set(rows.flatMap { $0[list]?.arrayValue ?? [] }.compactMap(\.stringValue))
         }
-        guard let soup = place.links[field] else {
+        guard let soup = owned.links[field] else {
           throw ParseProblem(
-            description: "relation '\(field)' of class \(owner.className) has no soup of links here: name it in 'links'")
+            description: "relation '\(field)' of class \(owner.className) has no soup of link rows; name it in 'links'")
         }
         let rows = try entries(soup, store).filter {
           $0["ownerId"]?.stringValue == owner.objectId && $0["field"]?.stringValue == field
@@ -143,13 +146,13 @@ public struct SoupQuery: Sendable {
         return Set(rows.compactMap { $0["relatedId"]?.stringValue })
       },
       owners: { field, targets in
-        if let list = places[className]?.ids[field] {
+        if let list = soups[className]?.ids[field] {
           let rows = try rows(of: className, store).filter { row in
             row[list]?.arrayValue?.contains { $0.stringValue.map(targets.contains) ?? false } ?? false
           }
           return Set(rows.compactMap { $0["objectId"]?.stringValue })
         }
-        guard let soup = places[className]?.links[field] else { return nil }
+        guard let soup = soups[className]?.links[field] else { return nil }
         let rows = try entries(soup, store).filter {
           $0["field"]?.stringValue == field && $0["relatedId"]?.stringValue.map(targets.contains) ?? false
         }

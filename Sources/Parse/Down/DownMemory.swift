@@ -2,20 +2,21 @@ import JSON
 import RestClient
 import Support
 
-/// What a sync down of a class remembers between runs.
+/// The state that a sync down of a class keeps between runs.
 struct DownMemory: Sendable {
-  /// The last row of a page that was stored, where the list went on behind it.
+  /// The last row of a stored page that was followed by another page.
   var cursor: KeysetWalk.Position?
-  /// The row is younger than the time that later runs look back: some of its neighbours may still appear before it.
+  /// Whether the cursor's row is newer than the overlap of later runs, so that rows may still
+  /// appear before it.
   var isRecent = false
-  /// Tells accounts apart; made with ``salt``.
+  /// Identifies the account; computed with ``salt``.
   var account: String?
-  /// The class may be read and not counted.
+  /// Whether the class may be read but not counted.
   var mayNotCount = false
   let salt: String
   private let fingerprint: String
 
-  /// - Parameter target: What another definition of the target has left is not used.
+  /// - Parameter target: The target's definition. The state of a different definition is discarded.
   init(_ json: JSONObject, target: JSONObject) {
     fingerprint = String(SHA2.hex(JSONValue.object(target).text).prefix(16))
     let isSame = json["target"]?.stringValue == fingerprint

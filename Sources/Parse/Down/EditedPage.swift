@@ -1,15 +1,15 @@
 import MobileSync
 import SmartStore
 
-/// A page as it is to be stored.
+/// A page ready to store.
 struct EditedPage: Sendable {
-  /// For each place of the target.
+  /// The records for each soup of the target.
   var parts: [ScannedPage?]
-  /// Rows that the server sent.
+  /// The number of rows that the server sent.
   let count: Int
-  /// How many match in all, where the answer says it.
+  /// The number of all matches, if the response contains it.
   let announced: Int?
-  /// The last row that the server sent; nil when it has no stamp or no id.
+  /// The last row that the server sent; nil if it lacks its time stamp or id.
   let last: KeysetWalk.Position?
   var notes = PageNotes()
 }

@@ -4,16 +4,17 @@ import RestClient
 import SmartStore
 import Support
 
-/// Reads the links of the owners on a page, and says what becomes of the link rows and lists that are here.
+/// Reads the relations of the objects on a page and determines the changes to the stored link rows
+/// and lists.
 struct LinkRefresh: Sendable {
   let target: ParseSyncDownTarget
   let exchange: ParseExchange
   let context: FetchContext
-  /// What earlier runs have read, ms since 1970 UTC.
+  /// The watermark of earlier runs, in ms since 1970 UTC.
   let since: Int64
 
   struct Found: Sendable {
-    /// By soup.
+    /// New rows, by soup.
     var rows: [String: [JSONObject]] = [:]
     /// Keys of rows that the server no longer has, by soup.
     var gone: [String: [String]] = [:]
@@ -29,7 +30,8 @@ struct LinkRefresh: Sendable {
     var questions: [Question] = []
     for i in objects.indices {
       guard let id = objects[i]["objectId"]?.stringValue else { continue }
-      // An upload from here, or a conflict that was decided, gives the row a stamp whose links no run has asked for.
+      // An upload or a resolved conflict can give the row a time stamp for which no run has read
+      // the relations yet.
       let isLater = objects[i]["updatedAt"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { $0 > since } ?? true
       let isKnown = !isLater && known[id].map { $0["updatedAt"] == objects[i]["updatedAt"] } ?? false
       for rule in target.refreshed {
@@ -37,7 +39,7 @@ struct LinkRefresh: Sendable {
           questions.append(Question(owner: id, rule: rule))
           continue
         }
-        // As it was when the owner came last.
+        // Keep the list from when the owner last changed.
         if case .ids(let field) = rule.storage { objects[i][field] = known[id]?[field] }
       }
     }
@@ -55,7 +57,8 @@ struct LinkRefresh: Sendable {
     return found
   }
 
-  /// The targets of one owner. Never in the order of creation, in which servers lose rows of relations.
+  /// Returns the ids related to one owner. Never reads in the order of creation, in which servers
+  /// lose rows of relations.
   private func related(_ question: Question) async throws -> [String] {
     let owner = ParsePointer(className: target.target.className, objectId: question.owner)
     let walk = try ParseTarget.checked("relations") { () throws(ParseProblem) in
@@ -66,7 +69,7 @@ struct LinkRefresh: Sendable {
     return try await exchange.ids(walk).sorted()
   }
 
-  /// Rows with local changes stay as they are.
+  /// Collects changes to link rows. Rows with local changes stay as they are.
   private func take(_ related: [String], _ question: Question, _ soup: String, _ found: inout Found) async throws {
     let owner = question.owner, field = question.rule.field, className = target.target.className
     let here = try await context.store.read { snapshot in
@@ -85,7 +88,7 @@ struct LinkRefresh: Sendable {
 }
 
 extension ParseExchange {
-  /// All ids of a walk by id, in its order.
+  /// Returns all ids of a walk by id, in order.
   func ids(_ walk: KeysetWalk) async throws -> [String] {
     var ids: [String] = [], position: KeysetWalk.Position?, seen = Set<String>()
     while true {
@@ -93,7 +96,7 @@ extension ParseExchange {
       guard let last = rows.last else { return ids }
       let fresh = rows.filter { seen.insert($0).inserted }
       guard !fresh.isEmpty else {
-        throw SyncError(.unexpectedAnswer, "the server sends the same ids again behind '\(last)': the walk cannot end")
+        throw SyncError(.unexpectedAnswer, "the server keeps sending the same ids after '\(last)', so the walk would never end")
       }
       ids += fresh
       position = KeysetWalk.Position(updatedAt: nil, objectId: last)

@@ -5,15 +5,16 @@ import RecordScan
 import RestClient
 import SmartStore
 
-/// Makes of an answer what the soups get: objects as they were received, less the marks of relations; included objects apart;
-/// links. Where nothing must be changed, a page is scanned and no value made of it.
+/// Converts a response to the records for the soups: objects without relation markers, included
+/// objects split off, and link rows. A page that needs no changes is scanned without being parsed
+/// into values.
 struct PageEditor: Sendable {
   let target: ParseSyncDownTarget
   let exchange: ParseExchange
   let context: FetchContext
-  /// Entries may have members that this sync does not ask for.
+  /// Whether entries may have members that this sync does not request.
   private let mayHaveMore: Bool
-  /// What earlier runs have read, ms since 1970 UTC; -1 for nothing.
+  /// The watermark of earlier runs, in ms since 1970 UTC; -1 for none.
   private let since: Int64
 
   init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext, since: Int64) async throws {
@@ -42,7 +43,7 @@ struct PageEditor: Sendable {
     } catch let error as ScanError {
       throw response.response.invalidBody("\(error.message) at byte \(error.offset)")
     }
-    guard scanned.hasRecords else { throw response.response.invalidBody("the answer has no 'results'") }
+    guard scanned.hasRecords else { throw response.response.invalidBody("the response has no 'results'") }
     var page = EditedPage(
       parts: [scanned] + Array(repeating: nil, count: target.linkSoups.count + target.includeSoups.count),
       count: scanned.count, announced: scanned.envelope(0)?.integerValue.map { Int(clamping: $0) }, last: Self.last(scanned))
@@ -52,8 +53,8 @@ struct PageEditor: Sendable {
     }
     if needsValues(body) {
       try await edit(scanned, &page, response)
-    } else if Self.mayHaveMarks(body) {
-      page.parts[0] = try context.plan.scan(array: try withoutMarks(scanned), of: response.response)
+    } else if Self.mayHaveMarkers(body) {
+      page.parts[0] = try context.plan.scan(array: try withoutMarkers(scanned), of: response.response)
     }
     return page
   }
@@ -64,42 +65,43 @@ struct PageEditor: Sendable {
     return KeysetWalk.Position(updatedAt: stamp, objectId: id)
   }
 
-  /// Whether more is to be done than to take marks of relations out.
+  /// Whether the page must be parsed for more than removing relation markers.
   private func needsValues(_ body: ResponseBody) -> Bool {
     mayHaveMore || !rules.include.isEmpty || !target.refreshed.isEmpty || target.target.deletedField != nil
       || target.target.className == "_User" && Self.holds(body, #""sessionToken""#)
   }
 
-  // MARK: Marks of relations
+  // MARK: Relation markers
 
-  private static func mayHaveMarks(_ body: ResponseBody) -> Bool { holds(body, #""Relation""#) }
+  private static func mayHaveMarkers(_ body: ResponseBody) -> Bool { holds(body, #""Relation""#) }
 
   private static func holds(_ body: ResponseBody, _ text: StaticString) -> Bool {
     body.withUnsafeBytes { $0.holds(text) }
   }
 
-  /// The records without marks. Every object of a class has those of all its relations, so that the first one tells their names.
-  private func withoutMarks(_ page: ScannedPage) throws -> [UInt8] {
-    var names = Set(try page.object(record: 0).filter { Self.isMark($0.value) }.map(\.key))
+  /// Returns the records without relation markers. Every object of a class has the markers of all
+  /// its relations, so the first object yields their names.
+  private func withoutMarkers(_ page: ScannedPage) throws -> [UInt8] {
+    var names = Set(try page.object(record: 0).filter { Self.isRelationMarker($0.value) }.map(\.key))
     var out: [UInt8] = [UInt8(ascii: "[")]
     for i in 0..<page.count {
       if i > 0 { out.append(UInt8(ascii: ",")) }
       let text = try page.withText(record: i) { try EntryText.rewrite($0, dropping: names) }
-      guard Self.mayHaveMark(text) else {
+      guard Self.mayHaveMarker(text) else {
         out += text
         continue
       }
       let object = try page.object(record: i)
-      names.formUnion(object.filter { Self.isMark($0.value) }.map(\.key))
+      names.formUnion(object.filter { Self.isRelationMarker($0.value) }.map(\.key))
       out += JSONValue.object(object.filtered { !names.contains($0.key) }).serialized()
     }
     out.append(UInt8(ascii: "]"))
     return out
   }
 
-  private static func mayHaveMark(_ text: [UInt8]) -> Bool { text.withUnsafeBytes { $0.holds(#""Relation""#) } }
+  private static func mayHaveMarker(_ text: [UInt8]) -> Bool { text.withUnsafeBytes { $0.holds(#""Relation""#) } }
 
-  static func isMark(_ value: JSONValue) -> Bool { value["__type"] == "Relation" }
+  static func isRelationMarker(_ value: JSONValue) -> Bool { value["__type"] == "Relation" }
 
   // MARK: Values
 
@@ -112,7 +114,7 @@ struct PageEditor: Sendable {
         page.notes.left += 1
         continue
       }
-      objects.append(object.filtered { key, value in !Self.isMark(value) && key != "sessionToken" })
+      objects.append(object.filtered { key, value in !Self.isRelationMarker(value) && key != "sessionToken" })
     }
     if mayHaveMore { try await addMore(to: &objects) }
     if !rules.include.isEmpty {
@@ -138,13 +140,13 @@ struct PageEditor: Sendable {
     return try context.plans[place].scan(array: text, of: response.response)
   }
 
-  /// Marked by agreement: a flag, or a date.
+  /// Whether an object is marked as deleted, by a flag or a date in the agreed field.
   private func isDeleted(_ object: JSONObject) -> Bool {
     guard let field = target.target.deletedField, let value = object[field] else { return false }
     return value != false && !value.isNull
   }
 
-  /// Members of entries that this sync does not ask for stay.
+  /// Preserves members of entries that this sync does not request.
   private func addMore(to objects: inout [JSONObject]) async throws {
     guard let columns = rules.columns else { return }
     let known = try await context.receivedRecords(objects.compactMap { $0["objectId"]?.stringValue })
@@ -161,7 +163,8 @@ struct PageEditor: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether some ASCII text in quotes stands here. Looks for its second letter, which is rarer than the quote.
+  /// Whether the bytes contain an ASCII text in quotes. Searches for its second letter, which is
+  /// rarer than the quote.
   func holds(_ text: StaticString) -> Bool {
     let count = text.utf8CodeUnitCount, wanted = UnsafeRawPointer(text.utf8Start)
     guard var place = baseAddress, self.count >= count else { return false }

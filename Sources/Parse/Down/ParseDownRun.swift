@@ -3,9 +3,10 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// One run of a sync down through a class, one page behind the other: each begins behind the last row of the one before.
+/// Runs a sync down of a class, one page at a time; each page begins after the last row of the one
+/// before.
 ///
-/// The place of that row is stored with the page, so that a run that is killed goes on there.
+/// The position of that row is stored with the page, so that a killed run continues there.
 actor ParseDownRun {
   private let target: ParseSyncDownTarget
   private let exchange: ParseExchange
@@ -14,22 +15,22 @@ actor ParseDownRun {
   private let walk: KeysetWalk
   private var memory: DownMemory
   private let start: KeysetWalk.Position?
-  /// Of the run, as the first answer says; nil without a count.
+  /// The total from the first response; nil without a count.
   private var total: Int?
   private var received = 0
   private var warnings: [String] = []
 
-  /// - Parameter since: Only what was modified later, ms since 1970 UTC; -1 for everything.
+  /// - Parameter since: Reads only objects modified later, in ms since 1970 UTC; -1 for everything.
   init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext, since: Int64) async throws {
     var memory = DownMemory(context.mode == .refresh ? [:] : context.memory, target: target.json)
     let account = try await exchange.connection.accountMark(salt: memory.salt)
-    // Another user may see other objects, whose stamps are old.
+    // Another user may see other objects, which can have old time stamps.
     let isOther = memory.account != nil && memory.account != account
     memory.account = account
     let isContinued = context.mode == .more || !memory.isRecent
     start = isOther || !isContinued ? nil : memory.cursor
     let from = isOther || since < 0 ? nil : since - target.rules.overlapMs
-    // Behind the row of a cursor nothing else restricts the walk.
+    // After a cursor, the walk needs no lower bound.
     walk = KeysetWalk(
       target.query, by: .modification, since: start == nil ? from : nil, pageSize: target.rules.pageSize)
     self.target = target
@@ -40,7 +41,7 @@ actor ParseDownRun {
     let settings = exchange.connection.settings
     if target.target.className == "_User", !settings.hasParseMasterKey, try await !exchange.connection.hasUserSession() {
       warnings.append(
-        "users are private: without a session the server leaves out those that only they themselves may read; "
+        "users are private: without a session, the server omits those that only the users themselves may read; "
           + "give connection '\(settings.name)' a 'sessionToken'")
     }
   }
@@ -51,7 +52,7 @@ actor ParseDownRun {
     do {
       return try await page(query)
     } catch let error as RestError where query.counts && ServerRefusal(error)?.code == ServerCode.operationForbidden.rawValue {
-      // To count may need a right of its own.
+      // Counting may need a permission of its own.
       query.counts = false
       let found = try await page(query)
       memory.mayNotCount = true
@@ -59,7 +60,7 @@ actor ParseDownRun {
     }
   }
 
-  /// Whether the first request was sent for another account than the run began with: its session had ended.
+  /// Whether the session ended and the first request was sent for another account.
   func wasRenewed() async throws -> Bool {
     try await exchange.connection.accountMark(salt: memory.salt) != memory.account
   }
@@ -93,15 +94,16 @@ actor ParseDownRun {
 
   private enum End { case empty, counted }
 
-  /// Only an empty page ends the list, as servers may lower the limit without a word, unless all that the server has counted are
-  /// here. What appears meanwhile has newer stamps, and comes with the next run.
+  /// Only an empty page ends the list, because a server may silently lower the limit, unless all
+  /// counted rows have arrived. Rows added meanwhile have newer time stamps and come with the next
+  /// run.
   private func end(_ page: EditedPage, _ query: ParseQuery) throws -> End? {
     if page.count == 0 { return .empty }
     if let total, received >= total, page.count < target.rules.pageSize { return .counted }
     guard page.last != nil else {
       throw SyncError(
         .unexpectedAnswer,
-        "a row of class \(query.className) came without 'updatedAt' or 'objectId': the walk cannot go on behind it")
+        "a row of class \(query.className) has no 'updatedAt' or no 'objectId', so the walk cannot continue after it")
     }
     return nil
   }

@@ -2,20 +2,23 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Finds the objects of a class that the server no longer has, or no longer shows.
+/// Finds the objects of a class that the server no longer has or no longer shows.
 struct ParseGhosts: Sendable {
   let target: ParseSyncDownTarget
   let exchange: ParseExchange
   let context: FetchContext
 
-  /// The ids that stay, by place.
-  /// - Parameter localIds: Of entries without local changes.
-  /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refusal, which says nothing about any object.
+  /// Returns the ids to keep, for each soup.
+  ///
+  /// - Parameter localIds: The ids of entries without local changes.
+  /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refused request, which says
+  ///   nothing about any object.
   func remote(among localIds: [[String]]) async throws -> [Set<String>] {
     let owners = localIds[0].isEmpty ? [] : try await owners(localIds[0])
     let missing = try await missingOwners(localIds)
     let links = target.linkSoups.indices.map { i in
-      // A row without its owner leads nowhere. What else became of links is told by their owners.
+      // A link row without its owner is useless. Other changes of relations are detected through
+      // their owners.
       let gone = Set(localIds[0]).subtracting(owners).union(missing[i])
       return Set(localIds[1 + i].filter { key in LinkRow.owner(ofKey: key).map { !gone.contains($0.id) } ?? true })
     }
@@ -28,7 +31,7 @@ struct ParseGhosts: Sendable {
     return [owners] + links + included
   }
 
-  /// Owners of link rows that the soup does not hold: they were deleted here. One set for each soup of links.
+  /// Returns the owners of link rows that were deleted locally, one set for each soup of link rows.
   private func missingOwners(_ localIds: [[String]]) async throws -> [Set<String>] {
     let clean = Set(localIds[0]), className = target.target.className, soup = context.soup, idField = ParseTarget.fields.id
     let named = target.linkSoups.indices.map { i in
@@ -37,7 +40,11 @@ struct ParseGhosts: Sendable {
     }
     guard named.contains(where: { !$0.isEmpty }) else { return named }
     return try await context.store.read { snapshot in
-      try named.map { try $0.filter { try snapshot.entryIds(in: soup, where: idField, equals: .text($0)).isEmpty } }
+      try named.map { ids in
+        let asked = Array(ids)
+        let found = try asked.isEmpty ? [] : snapshot.entryIds(in: soup, where: idField, equalsEach: asked.map { .text($0) })
+        return Set(zip(asked, found).compactMap { $1.isEmpty ? $0 : nil })
+      }
     }
   }
 

@@ -2,14 +2,14 @@ import JSON
 import MobileSync
 import RestClient
 
-/// A class of a Parse server as the source of a soup, in the order of modification.
+/// A sync down target that reads a class of a Parse server in the order of modification.
 struct ParseSyncDownTarget: SyncDownTarget {
   let target: ParseTarget
   let rules: DownRules
   let query: ParseQuery
   private let connections: RestConnections?
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
     target = try ParseTarget(json)
     rules = try DownRules(json, target)
@@ -26,26 +26,26 @@ struct ParseSyncDownTarget: SyncDownTarget {
 
   // MARK: Soups
 
-  /// Relations that this target keeps up to date.
+  /// The relations that this target keeps current.
   var refreshed: [RelationRule] { target.ownRelations.filter { $0.refresh != .never } }
 
-  /// Soups of link rows, each once.
+  /// The soups of link rows, without duplicates.
   var linkSoups: [String] {
     refreshed.reduce(into: []) { soups, rule in
       if case .links(let soup) = rule.storage, !soups.contains(soup) { soups.append(soup) }
     }
   }
 
-  /// Soups of included objects, each once.
+  /// The soups of included objects, without duplicates.
   var includeSoups: [String] {
     rules.include.compactMap(\.soup).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  /// The records, then link rows, then included objects.
-  func places(_ soupName: String) -> [RecordPlace] {
-    [RecordPlace(soup: soupName, fields: fields)]
-      + linkSoups.map { RecordPlace(soup: $0, fields: LinkRow.fields, isCompanion: true) }
-      + includeSoups.map { RecordPlace(soup: $0, fields: fields, isCompanion: true) }
+  /// Returns the soups of records, of link rows and of included objects, in this order.
+  func mappings(_ soupName: String) -> [SoupMapping] {
+    [SoupMapping(soup: soupName, fields: fields)]
+      + linkSoups.map { SoupMapping(soup: $0, fields: LinkRow.fields, isCompanion: true) }
+      + includeSoups.map { SoupMapping(soup: $0, fields: fields, isCompanion: true) }
   }
 
   // MARK: Fetching

@@ -2,12 +2,12 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Takes included objects out of a page: each goes to its own soup, and a Pointer stays in its place.
+/// Moves included objects of a page to their own soups, and leaves a Pointer in their place.
 struct SplitIncludes: Sendable {
   let target: ParseSyncDownTarget
   let exchange: ParseExchange
 
-  /// - Returns: The included objects by soup, each once.
+  /// - Returns: The included objects by soup, without duplicates.
   func split(_ objects: inout [JSONObject]) async throws -> [String: [JSONObject]] {
     var included: [String: [JSONObject]] = [:], seen = Set<ParsePointer>(), lacking: [(row: Int, field: String)] = []
     for row in objects.indices {
@@ -20,7 +20,7 @@ struct SplitIncludes: Sendable {
         objects[row][rule.field] = pointer.json
         guard seen.insert(pointer).inserted else { continue }
         var object: JSONObject = ["objectId": .string(pointer.objectId)]
-        for (key, member) in fields where !PageEditor.isMark(member) && key != "sessionToken" {
+        for (key, member) in fields where !PageEditor.isRelationMarker(member) && key != "sessionToken" {
           object[key] = Self.collapsed(member)
         }
         included[soup, default: []].append(object)
@@ -30,13 +30,14 @@ struct SplitIncludes: Sendable {
     return included
   }
 
-  /// What deeper inside came with it stays a Pointer.
+  /// Replaces an object included at a deeper level by a Pointer.
   private static func collapsed(_ value: JSONValue) -> JSONValue {
     if case .included(let pointer, _)? = try? TypedValue.read(value) { return pointer.json }
     return value
   }
 
-  /// With `include` the server leaves a pointer out whose object is gone or hidden. Without it the pointer comes.
+  /// Restores pointers whose object is gone or hidden. The server omits these with `include`, but
+  /// sends them without it.
   private func addDangling(_ lacking: [(row: Int, field: String)], to objects: inout [JSONObject]) async throws {
     guard !lacking.isEmpty else { return }
     let ids = Set(lacking.compactMap { objects[$0.row]["objectId"]?.stringValue }).sorted()

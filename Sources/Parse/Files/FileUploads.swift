@@ -3,8 +3,8 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// Uploads the files of one entry. What they are called on the server is kept before the entry is sent: a run that is killed, or
-/// a refusal of the entry, makes no second file.
+/// Uploads the files of one entry. Their names on the server are stored before the entry is sent,
+/// so that neither a killed run nor a refused entry causes a second upload.
 struct FileUploads: Sendable {
   let exchange: ParseExchange
   let context: UploadContext
@@ -22,15 +22,15 @@ struct FileUploads: Sendable {
   }
 
   private func known(_ key: String) async throws -> JSONValue? {
-    guard let place = context.place, let text = try await context.assignedId(for: key, in: place.soup) else { return nil }
+    guard let origin = context.origin, let text = try await context.assignedId(for: key, in: origin.soup) else { return nil }
     return try JSONValue(parsing: Array(text.utf8))
   }
 
   private func keep(_ stored: JSONValue, _ key: String) async throws {
-    guard let place = context.place else { return }
+    guard let origin = context.origin else { return }
     let now = context.configuration.now()
-    try await place.store.write(.synced) { transaction in
-      try transaction.noteAssignedId(stored.text, for: key, in: place.soup, now: now)
+    try await origin.store.write(.synced) { transaction in
+      try transaction.noteAssignedId(stored.text, for: key, in: origin.soup, now: now)
     }
   }
 }

@@ -2,16 +2,18 @@ import JSON
 import RestClient
 import Support
 
-/// A file that is not on the server yet: a File value that holds its content, `{"__type":"File","name":"a.jpg","base64":"…"}`.
+/// A file that is not on the server yet: a File value with its content, such as
+/// `{"__type":"File","name":"a.jpg","base64":"…"}`.
 struct PendingFile: Sendable, Equatable {
   let name: String
   let contentType: String
   let bytes: [UInt8]
-  /// The same for the same name, type and content.
+  /// Identifies the name, type and content.
   let digest: String
 
-  /// - Returns: nil for any other value, that of a file on the server among them.
-  /// - Throws: ``ParseProblem`` for a name that the server refuses, and for content that cannot be.
+  /// Fails, with nil, for any other value, including a file on the server.
+  ///
+  /// - Throws: ``ParseProblem`` for a name that the server would reject, and for invalid content.
   init?(_ value: JSONValue) throws(ParseProblem) {
     guard Self.isOne(value) else { return nil }
     guard let name = value["name"]?.stringValue, Self.isName(name) else {
@@ -32,7 +34,7 @@ struct PendingFile: Sendable, Equatable {
     digest = SHA2.hex([name, contentType, text].joined(separator: "\n"))
   }
 
-  /// Whether a value is, or holds, such a file.
+  /// Whether a value is or contains such a file.
   static func isIn(_ value: JSONValue) -> Bool {
     switch value {
     case .array(let items): items.contains { isIn($0) }
@@ -41,7 +43,7 @@ struct PendingFile: Sendable, Equatable {
     }
   }
 
-  /// The value with what `upload` makes of each such file in it.
+  /// Returns the value with each such file replaced by the result of `upload`.
   static func replaced(
     in value: JSONValue, by upload: (PendingFile) async throws -> JSONValue
   ) async throws -> JSONValue {
@@ -85,16 +87,18 @@ struct PendingFile: Sendable, Equatable {
 }
 
 extension ParseExchange {
-  /// Stores a file.
-  /// - Returns: The value that a column holds of it.
+  /// Uploads a file.
+  ///
+  /// - Returns: The value to store in a column.
   func upload(_ file: PendingFile) async throws -> JSONValue {
-    // A second try after a lost answer leaves a file that no object names: better than a record that cannot be sent.
+    // Repeating an upload after a lost response may leave a file that no object refers to, which is
+    // better than a record that cannot be sent.
     let request = RestRequest(
       .POST, "/files/" + PercentEncoding.encode(file.name), body: file.bytes, contentType: file.contentType, isRepeatable: true)
     let response = try await send(request, as: .upload)
     let answer = try response.response.json()
     guard let name = answer["name"]?.stringValue else {
-      throw response.response.invalidBody("the answer to the upload of a file has no 'name'")
+      throw response.response.invalidBody("the response to the upload of a file has no 'name'")
     }
     return TypedValue.file(name: name, url: answer["url"]?.stringValue).json
   }

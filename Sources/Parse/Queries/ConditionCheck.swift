@@ -1,15 +1,16 @@
 import JSON
 
-/// Makes a `where` mean on the server what it says: `$eq` with a pointer becomes bare, `$relatedTo` moves away from `$or` and
-/// `$and`. What would find nothing, or be refused, is an error before the first request.
+/// Validates a `where` and rewrites it so that the server evaluates it as intended: `$eq` with a
+/// pointer becomes a bare pointer, and `$relatedTo` is separated from `$or` and `$and`. A condition
+/// that would find nothing or be rejected is an error before the first request.
 struct ConditionCheck {
-  /// Relation columns of the class that is queried.
+  /// The relation columns of the queried class.
   let relationFields: Set<String>
 
   private static let composing: Set = ["$or", "$and", "$nor"]
   private static let onRelations: Set = ["$in", "$nin", "$ne"]
 
-  /// - Throws: ``ParseProblem`` that names the field or the operator.
+  /// - Throws: ``ParseProblem``, which names the field or the operator.
   func checked(_ condition: JSONObject) throws(ParseProblem) -> JSONObject {
     var kept = JSONObject()
     var apart: [JSONValue] = []
@@ -25,7 +26,7 @@ struct ConditionCheck {
       }
     }
     if let related = kept["$relatedTo"], kept["$or"] != nil || kept["$and"] != nil || !apart.isEmpty {
-      // Beside these the server never looks at it.
+      // Next to these, the server ignores it.
       kept["$relatedTo"] = nil
       apart.insert(["$relatedTo": related], at: 0)
     }
@@ -59,7 +60,8 @@ struct ConditionCheck {
 
   // MARK: Constraints
 
-  /// Usually one; several where the bare pointer must stand apart from the rest.
+  /// Returns the constraints on a field: usually one, but several if a bare pointer must be
+  /// separated.
   private func constraints(_ field: String, _ value: JSONValue) throws(ParseProblem) -> [JSONValue] {
     guard var constraint = value.objectValue, constraint["__type"] == nil else {
       if relationFields.contains(field), value["__type"] != "Pointer" { throw relation(field, "a value that is not a Pointer") }
@@ -81,7 +83,7 @@ struct ConditionCheck {
       selection["query"] = try subQuery(query)
       constraint[name] = .object(selection)
     }
-    // An object without operators is a value of its own.
+    // An object without operators is itself a value.
     if parts.isEmpty || !constraint.isEmpty { parts.append(.object(constraint)) }
     return parts
   }
@@ -91,7 +93,7 @@ struct ConditionCheck {
       description: "where: \(what) finds nothing on the relation '\(field)'; use a Pointer, or $in, $nin or $ne with Pointers")
   }
 
-  /// Its class is another one, whose relations are not known here.
+  /// Checks a subquery. It queries another class, whose relations are not known here.
   private func subQuery(_ query: JSONValue) throws(ParseProblem) -> JSONValue {
     guard var query = query.objectValue, let inner = query["where"]?.objectValue else { return query }
     query["where"] = .object(try ConditionCheck(relationFields: []).checked(inner))

@@ -1,12 +1,13 @@
 import JSON
 
-/// Pages through a class so that no row is lost while others write: each page begins behind the last row of the one before, by
-/// modification and id or by id alone. Pages by number would skip the rows behind one that moves.
+/// Pages through a class by keyset, so that no row is lost while other clients write: each page
+/// begins after the last row of the one before, by modification and id or by id alone. Numbered
+/// pages would skip rows after one that moves.
 struct KeysetWalk: Sendable, Equatable {
   enum Order: Sendable {
-    /// Rows that change during the walk come again, at its end.
+    /// Rows that change during the walk come again at its end.
     case modification
-    /// For a look at which objects there are.
+    /// To find out which objects exist.
     case id
   }
 
@@ -19,13 +20,14 @@ struct KeysetWalk: Sendable, Equatable {
 
   private let query: ParseQuery
   private let order: Order
-  /// What every page asks for, without where it begins.
+  /// The conditions of every page, without its lower bound.
   private let conditions: [ParseCondition]
 
   /// - Parameters:
-  ///   - query: Class, condition, keys and include; its order, limit and skip are not used.
-  ///   - since: Rows modified then or later, milliseconds since 1970 UTC.
-  ///   - until: Rows modified then or before: a walk with a bound ends although others go on writing.
+  ///   - query: Its class, condition, keys and include are used; its order, limit and skip are not.
+  ///   - since: Rows modified at this time or later, in milliseconds since 1970 UTC.
+  ///   - until: Rows modified at this time or earlier. With this bound the walk ends even while
+  ///     other clients keep writing.
   init(_ query: ParseQuery, by order: Order, since: Int64? = nil, until: Int64? = nil, pageSize: Int) {
     self.order = order
     var query = query
@@ -40,15 +42,15 @@ struct KeysetWalk: Sendable, Equatable {
     conditions = [query.condition] + bounds.compactMap { $0 }
   }
 
-  /// - Parameter position: Of the last row received; nil for the first page.
+  /// - Parameter position: The last row received; nil for the first page.
   func page(after position: Position?) -> ParseQuery {
     var page = query
-    page.condition = .all(conditions + [position.map(behind) ?? .always])
+    page.condition = .all(conditions + [position.map(after) ?? .always])
     return page
   }
 
-  /// Rows with the same stamp are told apart by their ids, which the server compares itself.
-  private func behind(_ position: Position) -> ParseCondition {
+  /// Distinguishes rows with the same time stamp by their ids, which the server compares itself.
+  private func after(_ position: Position) -> ParseCondition {
     let laterId = ParseCondition.greater("objectId", than: .string(position.objectId))
     guard order == .modification, let updatedAt = position.updatedAt else { return laterId }
     let stamp: JSONValue = ["__type": "Date", "iso": .string(updatedAt)]
@@ -57,10 +59,11 @@ struct KeysetWalk: Sendable, Equatable {
     return .any([.greater("updatedAt", than: stamp), ParseCondition(tied)])
   }
 
-  /// Where the page behind these rows begins; nil when the walk is over. Only an empty page ends it: a server that lowers the
-  /// limit in silence, or filters, makes every page short.
+  /// Returns where the next page begins; nil at the end of the walk. Only an empty page is the end,
+  /// because all pages are short if the server silently lowers the limit or filters.
+  ///
   /// - Throws: ``ParseProblem`` for a row without the columns that order the walk.
-  func position(behind rows: [JSONObject]) throws(ParseProblem) -> Position? {
+  func position(after rows: [JSONObject]) throws(ParseProblem) -> Position? {
     guard let last = rows.last else { return nil }
     guard let id = last["objectId"]?.stringValue else { throw lacking("objectId") }
     guard order == .modification else { return Position(updatedAt: nil, objectId: id) }
@@ -69,6 +72,6 @@ struct KeysetWalk: Sendable, Equatable {
   }
 
   private func lacking(_ column: String) -> ParseProblem {
-    ParseProblem(description: "a row of class \(query.className) came without '\(column)': the walk cannot go on behind it")
+    ParseProblem(description: "a row of class \(query.className) has no '\(column)', so the walk cannot continue after it")
   }
 }

@@ -1,21 +1,23 @@
 import JSON
 import MobileSync
 
-/// A `where`, put together from parts. Equality is bare: on most columns that means the same as `$eq`, and it works on relations
-/// too.
+/// A `where` condition, composed of parts. Equality uses the bare value, which means the same as
+/// `$eq` on most columns and works on relations, too.
 public struct ParseCondition: Sendable, Equatable {
-  /// The member `where` of a query.
+  /// The `where` member of a query.
   public let json: JSONObject
 
-  /// Every object.
+  /// Matches every object.
   public static let always = ParseCondition([:])
 
-  /// A condition as the server takes it.
+  /// Makes a condition from the server's JSON.
   public init(_ json: JSONObject) { self.json = json }
 
   private init(_ field: String, _ constraint: JSONValue) { json = JSONObject([(field, constraint)]) }
 
-  /// A moment as conditions take it, also for `updatedAt`: a bare text matches nothing.
+  /// Returns a date in the form that conditions need, also for `updatedAt`: a bare text matches
+  /// nothing.
+  ///
   /// - Parameter milliseconds: Since 1970 UTC.
   public static func date(_ milliseconds: Int64) -> JSONValue { TypedValue.date(milliseconds).json }
 
@@ -48,7 +50,9 @@ public struct ParseCondition: Sendable, Equatable {
 
   // MARK: Text
 
-  /// - Parameter options: Letters of `imxs`.
+  /// Matches texts by a regular expression.
+  ///
+  /// - Parameter options: Any of the letters `imxs`.
   /// - Throws: ``ParseProblem`` for other options.
   public static func matches(_ field: String, _ pattern: String, options: String = "") throws(ParseProblem) -> ParseCondition {
     guard options.allSatisfy({ "imxs".contains($0) }) else {
@@ -59,12 +63,12 @@ public struct ParseCondition: Sendable, Equatable {
     return ParseCondition(field, .object(constraint))
   }
 
-  /// Anchored and case-sensitive, so that the server can use an index.
+  /// Matches texts with a prefix. Anchored and case-sensitive, so that the server can use an index.
   public static func begins(_ field: String, with text: String) -> ParseCondition {
     ParseCondition(field, ["$regex": .string("^" + quoted(text))])
   }
 
-  /// Between `\Q` and `\E`; an end inside the text is written apart.
+  /// Quotes text with `\Q` and `\E`; a `\E` in the text is escaped separately.
   private static func quoted(_ text: String) -> String {
     var parts: [String] = [], rest = text[...]
     while let end = rest.firstRange(of: "\\E") {
@@ -76,7 +80,7 @@ public struct ParseCondition: Sendable, Equatable {
 
   // MARK: Other classes
 
-  /// Pointers to what a query of another class finds.
+  /// Matches pointers to the results of a query of another class.
   public static func isIn(_ field: String, query className: String, _ condition: ParseCondition) -> ParseCondition {
     ParseCondition(field, ["$inQuery": ["className": .string(className), "where": .object(condition.json)]])
   }
@@ -85,7 +89,7 @@ public struct ParseCondition: Sendable, Equatable {
     ParseCondition(field, ["$notInQuery": ["className": .string(className), "where": .object(condition.json)]])
   }
 
-  /// Values that a column of another class has in what a query finds there.
+  /// Matches values that occur in a column of another class's query results.
   public static func isSelected(_ field: String, from className: String, key: String, _ condition: ParseCondition)
     -> ParseCondition
   {
@@ -102,12 +106,13 @@ public struct ParseCondition: Sendable, Equatable {
     ["query": ["className": .string(className), "where": .object(condition.json)], "key": .string(key)]
   }
 
-  /// The targets of one owner; the query is of the targets' class.
+  /// Matches the objects in a relation of one owner. The query is for the class of the related
+  /// objects.
   public static func related(to owner: ParsePointer, by field: String) -> ParseCondition {
     ParseCondition("$relatedTo", ["object": owner.json, "key": .string(field)])
   }
 
-  // MARK: Places
+  // MARK: Geography
 
   public enum Distance: Sendable, Equatable {
     case radians(Double), kilometers(Double), miles(Double)
@@ -121,7 +126,7 @@ public struct ParseCondition: Sendable, Equatable {
     }
   }
 
-  /// Nearest first, unless the query has an order.
+  /// Sorts by distance, unless the query has an order.
   public static func near(_ field: String, _ point: ParsePoint, within limit: Distance? = nil) -> ParseCondition {
     ParseCondition(field, .object(JSONObject([("$nearSphere", point.json)] + (limit.map { [$0.member] } ?? []))))
   }
@@ -138,12 +143,12 @@ public struct ParseCondition: Sendable, Equatable {
     ParseCondition(field, ["$geoWithin": ["$centerSphere": [center.json, .number(radians)]]])
   }
 
-  /// Polygons that hold a point.
+  /// Matches polygons that contain a point.
   public static func covers(_ field: String, _ point: ParsePoint) -> ParseCondition {
     ParseCondition(field, ["$geoIntersects": ["$point": point.json]])
   }
 
-  // MARK: Together
+  // MARK: Combinations
 
   public static func all(_ parts: [ParseCondition]) -> ParseCondition {
     let parts = parts.filter { !$0.json.isEmpty }
@@ -153,7 +158,7 @@ public struct ParseCondition: Sendable, Equatable {
 
   public static func any(_ parts: [ParseCondition]) -> ParseCondition { ParseCondition("$or", list(parts)) }
 
-  /// - Throws: ``ParseProblem`` without a part: the server refuses an empty `$nor`.
+  /// - Throws: ``ParseProblem`` without parts: the server rejects an empty `$nor`.
   public static func none(_ parts: [ParseCondition]) throws(ParseProblem) -> ParseCondition {
     guard !parts.isEmpty else { throw ParseProblem(description: "$nor needs at least one condition") }
     return ParseCondition("$nor", list(parts))

@@ -1,33 +1,35 @@
 import JSON
 import RestClient
 
-/// One query of a class. Only the parameters below are ever sent: the server refuses any other.
+/// A query of a class. Only the parameters below are ever sent, because the server rejects all
+/// others.
 public struct ParseQuery: Sendable, Equatable {
-  /// Such as `Book`, or `_User`.
+  /// Such as `Book` or `_User`.
   public let className: String
-  /// What its objects have in common.
+  /// The condition that the objects meet.
   public var condition = ParseCondition.always
-  /// Columns, `-` before those that descend.
+  /// The columns to sort by; `-` before a name means descending.
   public var order: [String] = []
-  /// nil: every column.
+  /// The columns to return; nil for all.
   public var keys: [String]?
-  /// Pointer columns whose objects come along.
+  /// The pointer columns whose objects to include.
   public var include: [String] = []
-  /// nil: as many as the server likes, 100 by default.
+  /// nil uses the server's limit, 100 by default.
   public var limit: Int?
-  /// Rows to pass over. Rows that others change meanwhile move: pages by number may lose some.
+  /// The number of rows to skip. Numbered pages may lose rows that other clients change meanwhile.
   public var skip = 0
-  /// Asks for the number of all matches beside the page.
+  /// Also requests the number of all matches.
   public var counts = false
 
-  /// - Throws: ``ParseProblem`` for a class name that cannot be: the server would answer with an empty list.
+  /// - Throws: ``ParseProblem`` for an invalid class name, for which the server would return an
+  ///   empty list.
   public init(_ className: String, _ condition: ParseCondition = .always) throws(ParseProblem) {
     try ParseNames.checkClass(className)
     self.className = className
     self.condition = condition
   }
 
-  /// The first match alone, with nothing but its id.
+  /// Requests only the id of the first match.
   var firstId: ParseQuery {
     var query = self
     query.limit = 1
@@ -35,7 +37,7 @@ public struct ParseQuery: Sendable, Equatable {
     return query
   }
 
-  /// Lists are comma lists, which servers of every age take.
+  /// Lists are comma-separated, which all server versions accept.
   private var texts: [(name: String, value: String)] {
     var parameters: [(name: String, value: String)] = []
     if !order.isEmpty { parameters.append(("order", order.joined(separator: ","))) }
@@ -50,8 +52,10 @@ public struct ParseQuery: Sendable, Equatable {
     }
   }
 
-  /// A GET, or a POST that says it is one when the URL would be too long. Both may be repeated.
-  /// - Parameter server: Where it goes, whose address counts for the length.
+  /// Makes a GET, or a POST that stands for a GET if the URL would be too long. Both are
+  /// repeatable.
+  ///
+  /// - Parameter server: The server, whose URL counts towards the length.
   func request(on server: ServerAddress) -> RestRequest {
     let path = ParseNames.path(of: className)
     var query = texts + numbers.map { ($0.name, String($0.value)) }
@@ -61,7 +65,7 @@ public struct ParseQuery: Sendable, Equatable {
     return RestRequest(.POST, path, body: body.serialized(), isRepeatable: true)
   }
 
-  /// As the POST has it.
+  /// The body of the POST.
   private var body: JSONObject {
     var body: JSONObject = ["_method": "GET"]
     if !condition.json.isEmpty { body["where"] = .object(condition.json) }

@@ -1,15 +1,17 @@
 import JSON
 import RestClient
 
-/// Several writes in one call. The server starts them all at once, so that none may need another one of the same batch.
+/// Several writes in one call. The server starts them all at once, so none may depend on another in
+/// the same batch.
 struct BatchRequest: Sendable, Equatable {
   let items: [ObjectRequest]
-  /// All or none; the server names no guilty item then.
+  /// Whether all items succeed or none; the server then does not say which item failed.
   var isTransaction = false
 
-  /// Cuts a list into batches that keep its order. Two writes of one object never share a batch: which of them runs last is
-  /// chance.
-  /// - Parameter size: Items of a batch at most.
+  /// Splits a list into batches in the same order. Two writes of one object never share a batch,
+  /// because their order would be undefined.
+  ///
+  /// - Parameter size: The maximum number of items per batch.
   static func chunks(_ items: [ObjectRequest], size: Int = Tuning.batchOperations, isTransaction: Bool = false) -> [BatchRequest]
   {
     var batches: [BatchRequest] = [], open: [ObjectRequest] = [], paths: Set<String> = []
@@ -26,14 +28,15 @@ struct BatchRequest: Sendable, Equatable {
     return open.isEmpty ? batches : batches + [BatchRequest(items: open, isTransaction: isTransaction)]
   }
 
-  /// Two of half the size, for a server that found this one too large; nil when it cannot be halved.
+  /// Two batches of half the size, for a server that rejected this one as too large; nil for a
+  /// single item.
   var halves: [BatchRequest]? {
     guard items.count > 1 else { return nil }
     let middle = (items.count + 1) / 2
     return [items[..<middle], items[middle...]].map { BatchRequest(items: Array($0), isTransaction: isTransaction) }
   }
 
-  /// - Parameter server: Its mount path stands before the path of every item.
+  /// - Parameter server: Its mount path is prepended to the path of every item.
   func request(on server: ServerAddress) -> RestRequest {
     let requests = items.map { item -> JSONValue in
       var request: JSONObject = ["method": .string(item.verb.rawValue), "path": .string(server.mountPath + item.path)]
@@ -45,13 +48,15 @@ struct BatchRequest: Sendable, Equatable {
     return RestRequest(.POST, "/batch", body: body.serialized(), isRepeatable: items.allSatisfy(\.isRepeatable))
   }
 
-  /// What became of each item, in the order of the items. The status says nothing: it is 200 even when all of them failed.
-  /// - Throws: ``ParseProblem`` for an answer that is not a list with an element for each item.
+  /// Returns the result of each item, in order. The status is not used, since it is 200 even if all
+  /// items failed.
+  ///
+  /// - Throws: ``ParseProblem`` if the response is not a list with one element per item.
   func results(_ answer: JSONValue) throws(ParseProblem) -> [Result<JSONObject, ServerRefusal>] {
     guard let elements = answer.arrayValue, elements.count == items.count else {
       throw ParseProblem(
-        description: "the answer to a batch of \(items.count) is "
-          + (answer.arrayValue.map { "a list of \($0.count)" } ?? "not a list") + ": what became of its items is not known")
+        description: "the response to a batch of \(items.count) is "
+          + (answer.arrayValue.map { "a list of \($0.count)" } ?? "not a list") + ", so the results of its items are unknown")
     }
     var results: [Result<JSONObject, ServerRefusal>] = []
     for element in elements {
@@ -60,7 +65,7 @@ struct BatchRequest: Sendable, Equatable {
       } else if let error = element["error"] {
         results.append(.failure(ServerRefusal(batchItem: error)))
       } else {
-        throw ParseProblem(description: "an element of the answer to a batch has neither 'success' nor 'error'")
+        throw ParseProblem(description: "an element of the response to a batch has neither 'success' nor 'error'")
       }
     }
     return results

@@ -1,14 +1,14 @@
 import JSON
 import RestClient
 
-/// Where a Parse server is: `https://host/parse`, `https://host/1`, or a host alone.
+/// The URL of a Parse server: `https://host/parse`, `https://host/1`, or just a host.
 struct ServerAddress: Sendable, Equatable {
-  /// Without a slash at its end.
+  /// Without a trailing slash.
   let url: String
-  /// The path part, such as `/parse`; empty for a host alone. Paths inside a batch begin with it.
+  /// The path, such as `/parse`; empty for just a host. Paths in a batch start with it.
   let mountPath: String
 
-  /// - Throws: ``ParseProblem`` for what is not an http(s) URL, and for one with a query.
+  /// - Throws: ``ParseProblem`` unless the text is an http(s) URL without a query.
   init(_ text: String) throws(ParseProblem) {
     guard WebAddress(text) != nil, !text.contains("?"), !text.contains("#"), let scheme = text.firstRange(ofASCII: "://") else {
       throw ParseProblem(
@@ -21,7 +21,8 @@ struct ServerAddress: Sendable, Equatable {
   }
 }
 
-/// What a program says of itself with every request. Secrets: the description holds none.
+/// The credentials that a program sends with every request. They are secret; the description
+/// contains none of them.
 struct ParseCredentials: Sendable, Equatable, CustomStringConvertible {
   var applicationId: String
   var restAPIKey: String?
@@ -29,10 +30,11 @@ struct ParseCredentials: Sendable, Equatable, CustomStringConvertible {
   var sessionToken: String?
   /// For administration only; never the default of a target.
   var masterKey: String?
-  /// A UUID of this installation: a second login with it ends the first one's session.
+  /// A UUID of this installation. A second login with it ends the session of the first.
   var installationId: String?
 
-  /// - Parameter forLogin: The token stays away: the server ignores it there, and it may have ended.
+  /// - Parameter forLogin: Omits the session token: the server ignores it there, and it may have
+  ///   expired.
   func headers(forLogin: Bool = false) -> [(name: String, value: String)] {
     [
       ("X-Parse-Application-Id", applicationId), ("X-Parse-REST-API-Key", restAPIKey), ("X-Parse-Client-Key", clientKey),

@@ -2,17 +2,20 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Sends a run's requests to its Parse server, again where a refusal says that it may pass.
+/// Sends a run's requests to its Parse server, and retries those whose refusal is transient.
 struct ParseExchange: Sendable {
   let connection: RestConnection
   let server: ServerAddress
-  /// nil outside a sync.
+  /// nil outside of a sync.
   let control: RunControl?
-  /// nil outside a sync: a program's own calls act as the user of the moment.
+  /// nil outside of a sync: a program's own calls act as the current user.
   let pin: SessionPin?
 
-  /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used, `.internalError` without any.
-  /// - Parameter pin: Of a run that makes several of these; nil for one of its own.
+  /// Makes an exchange for a sync.
+  ///
+  /// - Parameter pin: The pin shared by all exchanges of a run; nil makes a new one.
+  /// - Throws: ``SyncError`` `.invalidTarget` for an unusable connection, `.internalError` if there
+  ///   are no connections.
   init(_ connections: RestConnections?, named name: String, _ control: RunControl, pin: SessionPin? = nil) throws {
     connection = try connections.connection(named: name, label: ParseTarget.label)
     server = try ParseTarget.checked("connection") { [connection] () throws(ParseProblem) in
@@ -22,7 +25,7 @@ struct ParseExchange: Sendable {
     self.pin = pin ?? SessionPin()
   }
 
-  /// Of a program's own requests.
+  /// Makes an exchange for a program's own requests.
   init(_ connection: RestConnection) throws(ParseProblem) {
     self.connection = connection
     server = try ServerAddress(connection.settings.baseURL)
@@ -30,17 +33,20 @@ struct ParseExchange: Sendable {
     pin = nil
   }
 
-  /// - Throws: ``SyncError`` `.invalidTarget` for a name that is no connection to a Parse server.
+  /// - Throws: ``SyncError`` `.invalidTarget` unless the name is a connection to a Parse server.
   static func check(_ name: String, _ connections: RestConnections?) throws(SyncError) {
     try connections.check(name, label: ParseTarget.label)
     guard let kind = connections?.settings(of: name)?.kind, kind != .parse else { return }
     throw SyncError(
       .invalidTarget,
-      "\(ParseTarget.label): connection '\(name)' is not one to a Parse server; give it \"kind\": \"parse\""
+      "\(ParseTarget.label): connection '\(name)' does not lead to a Parse server; give it \"kind\": \"parse\""
     ).at(.key("connection"))
   }
 
-  /// - Throws: `RestError`; `CancellationError` once the run is to end, or another user has signed in since it began.
+  /// Sends a request, with retries.
+  ///
+  /// - Throws: `RestError`; `CancellationError` if the run was stopped, or if the user has changed
+  ///   since it began.
   func send(_ request: RestRequest, as kind: RequestKind) async throws -> ConnectionResponse {
     var attempt = 1
     while true {
@@ -48,11 +54,11 @@ struct ParseExchange: Sendable {
       do {
         var options = ConnectionOptions(cache: .bypass)
         // The soup holds the records.
-        options.usesStoredAnswers = false
+        options.usesResponseCache = false
         try pin?.check(try await connection.userSession(), connection.name)
         return try await connection.send(request, options)
       } catch {
-        // What the status tells was repeated by the connection; codes that come with 400 are not.
+        // The connection already retries by status, but not the error codes that come with 400.
         guard error.code == .httpStatus, error.status == 400, request.isRepeatable, let refusal = ServerRefusal(error),
           case .retry(let attempts) = refusal.action(for: kind),
           let seconds = BackOff.seconds(afterAttempt: attempt, of: attempts, random: connection.random(), asked: nil)
@@ -63,7 +69,8 @@ struct ParseExchange: Sendable {
     }
   }
 
-  /// Sends a query. A refusal of it says what to do, and never that the class is empty.
+  /// Sends a query. The error of a refused query says what to do, and never that the class is
+  /// empty.
   func query(_ query: ParseQuery) async throws -> ConnectionResponse {
     do {
       return try await send(query.request(on: server), as: .query)
@@ -72,36 +79,38 @@ struct ParseExchange: Sendable {
     }
   }
 
-  /// The same error in words that say what to do.
+  /// Returns the error with a message that says what to do.
   private func failure(_ error: RestError, of className: String) -> RestError {
     guard error.code == .httpStatus, let refusal = ServerRefusal(error) else { return error }
     switch refusal.action(for: .query) {
     case .noPermission:
       return error.recoded(
         .httpStatus,
-        "class '\(className)' cannot be read with these keys and this session: \(refusal.message); nothing is removed here")
+        "class '\(className)' cannot be read with these keys and this session: \(refusal.message); no local records are removed")
     case .pause:
       return error.recoded(.quotaExhausted, "the server's request limit is used up: \(refusal.message)")
     case .signIn:
-      return error.recoded(.notAuthenticated, "the server wants a session: \(refusal.message)")
+      return error.recoded(.notAuthenticated, "the server requires a session: \(refusal.message)")
     default: return error
     }
   }
 
-  /// The objects of a page as values.
+  /// Returns the objects of a page as JSON values.
   func objects(_ query: ParseQuery) async throws -> [JSONObject] {
     let response = try await self.query(query)
     guard let list = (try response.response.json())["results"]?.arrayValue else {
-      throw response.response.invalidBody("the answer has no 'results'")
+      throw response.response.invalidBody("the response has no 'results'")
     }
     return list.compactMap(\.objectValue)
   }
 }
 
 extension ParseExchange {
-  /// Objects with these ids, by id. What does not come is deleted, hidden, or fails the condition.
+  /// Returns the objects with these ids, by id. Missing objects are deleted or hidden, or fail the
+  /// condition.
   ///
-  /// Servers may lower the limit without a word: what is missing is asked for until none of it comes.
+  /// A server may silently lower the limit, so missing ids are requested again until none of them
+  /// is found.
   func objects(
     _ ids: [String], in className: String, keys: [String], chunk: Int, _ condition: ParseCondition = .always
   ) async throws -> [String: JSONObject] {
@@ -127,7 +136,7 @@ extension ParseExchange {
 }
 
 extension ServerRefusal {
-  /// nil for an error that is no answer.
+  /// Nil if the error is not a response of the server.
   init?(_ error: RestError) {
     guard let status = error.status else { return nil }
     self.init(status: status, body: Array((error.body ?? "").utf8))

@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Parse servers as a kind of server: targets of the type `parse`, each with a named connection.
+/// Provides sync targets of the type `parse`, each with a named connection to a Parse server.
 package struct ParseSyncService: SyncService {
   private let connections: RestConnections?
 

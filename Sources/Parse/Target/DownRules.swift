@@ -1,29 +1,29 @@
 import JSON
 import MobileSync
 
-/// What a sync down asks for.
+/// What a sync down requests.
 struct DownRules: Sendable {
   enum Ghosts: String, Sendable, CaseIterable {
-    /// All ids of the class are read.
+    /// Read all ids of the class.
     case walk
-    /// The server is asked for the ids that are here.
+    /// Ask the server for the local ids.
     case check
     case none
   }
 
-  /// Checked, and rewritten so that it means on the server what it says.
+  /// The condition, validated and rewritten so that the server evaluates it as intended.
   let condition: ParseCondition
-  /// nil for every column.
+  /// nil for all columns.
   let columns: [String]?
   let include: [PointerRule]
   let pageSize: Int
-  /// How far a later run looks back, ms.
+  /// How far later runs look back, in ms.
   let overlapMs: Int64
   let ghosts: Ghosts
 
   static let keys = ["where", "keys", "include", "pageSize", "overlapMs", "ghosts"]
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject, _ target: ParseTarget) throws(SyncError) {
     let reader = TargetReader(json: json, label: ParseTarget.label)
     var asked = JSONObject()
@@ -59,12 +59,12 @@ struct DownRules: Sendable {
     return number
   }
 
-  /// What pages ask for; the server's own columns always come.
+  /// The query for pages. The server always adds its own columns.
   func query(_ target: ParseTarget) throws(SyncError) -> ParseQuery {
     var query = try ParseTarget.checked("className") { () throws(ParseProblem) in
       try ParseQuery(target.className, condition)
     }
-    // Without its column no object comes along.
+    // An object is only included if its pointer column is requested.
     let further = [target.deletedField].compactMap { $0 } + include.map(\.field)
     query.keys = columns.map { columns in columns + further.filter { !columns.contains($0) } }
     query.include = include.map(\.field)

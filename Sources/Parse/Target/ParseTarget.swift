@@ -1,22 +1,22 @@
 import JSON
 import MobileSync
 
-/// What a target of the type `parse` says whichever way its records go.
+/// The settings that sync down and sync up targets of the type `parse` share.
 struct ParseTarget: Sendable {
-  /// As stored.
+  /// The definition as stored.
   let json: JSONObject
   let connection: String
   let className: String
   let pointers: [PointerRule]
   let relations: [RelationRule]
-  /// A column that marks deleted objects; nil where they are deleted on the server.
+  /// The column that marks deleted objects; nil if they are deleted on the server.
   let deletedField: String?
 
   static let fields = TargetFields(id: "objectId", modificationDate: "updatedAt", others: ["createdAt"])
   static let label = "parse target"
   static let keys = ["connection", "className", "pointers", "relations", "deletedField"]
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject) throws(SyncError) {
     let reader = TargetReader(json: json, label: Self.label)
     connection = try reader.optionalString("connection") ?? "default"
@@ -51,16 +51,17 @@ struct ParseTarget: Sendable {
     self.json = Self.fields.written(to: stored)
   }
 
-  /// Columns of the class that are relations, as far as the target says.
+  /// The columns of the class known to be relations.
   var relationFields: Set<String> { Set(ownRelations.map(\.field)) }
 
-  /// Relations that are columns of the class.
+  /// The relations that are columns of the class.
   var ownRelations: [RelationRule] { relations.filter { ownerClass(of: $0) == className } }
 
-  /// Relations that follow a pointer column of the class.
+  /// The relations that mirror a pointer column of the class.
   var mirrors: [RelationRule] { relations.filter { $0.mirror?.className == className } }
 
-  /// The class that has the relation as a column: for one that follows a pointer of this class, the class that it leads to.
+  /// The class that has the relation as a column. For a relation that mirrors a pointer of this
+  /// class, that is the pointer's target class.
   func ownerClass(of rule: RelationRule) -> String {
     guard let mirror = rule.mirror, mirror.className == className else { return className }
     return pointer(mirror.field)?.className ?? className
@@ -68,7 +69,7 @@ struct ParseTarget: Sendable {
 
   func pointer(_ field: String) -> PointerRule? { pointers.first { $0.field == field } }
 
-  // MARK: Reading
+  // MARK: Parsing
 
   static func wrong(_ key: String, _ message: String) -> SyncError {
     SyncError(.invalidTarget, "\(label): \(message)").at(.key(key))
@@ -84,7 +85,7 @@ struct ParseTarget: Sendable {
 
   static func list(_ json: JSONObject, _ key: String) throws(SyncError) -> [JSONValue] {
     guard let value = json[key], !value.isNull else { return [] }
-    // An empty Lua table is an empty object.
+    // An empty Lua table is encoded as an empty object.
     if value.objectValue?.isEmpty == true { return [] }
     guard let list = value.arrayValue else { throw wrong(key, "'\(key)' must be a list, got \(value.kindName)") }
     return list
@@ -104,7 +105,7 @@ struct ParseTarget: Sendable {
     return members
   }
 
-  /// Names of columns; nil when the key is missing.
+  /// Returns a list of column names; nil if the key is missing.
   static func columns(_ json: JSONObject, _ key: String, of className: String) throws(SyncError) -> [String]? {
     guard let value = json[key], !value.isNull else { return nil }
     if value.objectValue?.isEmpty == true { return [] }
@@ -119,11 +120,11 @@ struct ParseTarget: Sendable {
   }
 }
 
-/// A pointer column: which class it leads to, and where that class's objects are kept here.
+/// The target class of a pointer column, and the soup of that class's objects.
 struct PointerRule: Sendable, Equatable {
   let field: String
   let className: String
-  /// nil where they are not kept.
+  /// nil if they are not stored.
   let soup: String?
 
   init(_ field: String, _ json: JSONObject, of owner: String) throws(SyncError) {

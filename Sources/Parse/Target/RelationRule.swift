@@ -1,36 +1,36 @@
 import JSON
 import MobileSync
 
-/// A relation column, and how its links are kept here.
+/// A relation column, and how its links are stored locally.
 struct RelationRule: Sendable, Equatable {
   enum Storage: Sendable, Equatable {
-    /// A row for each link.
+    /// One row for each link.
     case links(soup: String)
     /// A sorted list of ids in a member of the owner's record.
     case ids(field: String)
   }
 
   enum Refresh: String, Sendable, CaseIterable {
-    /// Owners that came in this run, and were not here already as they are.
+    /// Owners that are new or changed in this run.
     case changed
-    /// Every owner that comes.
+    /// All owners received.
     case all
     case never
   }
 
-  /// The links follow a pointer column of the other class.
+  /// The pointer column of another class that the links mirror.
   struct Mirror: Sendable, Equatable {
     let className: String
     let field: String
   }
 
   let field: String
-  /// Of the targets.
+  /// The class of the related objects.
   let className: String
   let storage: Storage
   let refresh: Refresh
   let mirror: Mirror?
-  /// Where the targets are kept here.
+  /// The soup of the related objects.
   let soup: String?
 
   private static let keys = ["field", "className", "soup", "store", "linkSoup", "idsField", "refresh", "mirrorOf"]
@@ -92,7 +92,7 @@ struct RelationRule: Sendable, Equatable {
   }
 }
 
-/// A link as a soup keeps it: `{linkKey, ownerId, field, relatedId}`.
+/// A link stored in a soup: `{linkKey, ownerId, field, relatedId}`.
 struct LinkRow: Sendable, Hashable {
   let ownerClass: String
   let ownerId: String
@@ -114,7 +114,7 @@ struct LinkRow: Sendable, Hashable {
     self.relatedId = relatedId
   }
 
-  /// nil for an entry that names no link.
+  /// Nil for an entry that does not describe a link.
   init?(_ entry: JSONObject, ownerClass: String) {
     guard let owner = entry["ownerId"]?.stringValue, let field = entry["field"]?.stringValue,
       let related = entry["relatedId"]?.stringValue, !owner.isEmpty, !field.isEmpty, !related.isEmpty
@@ -122,7 +122,7 @@ struct LinkRow: Sendable, Hashable {
     self.init(ownerClass, owner, field, related)
   }
 
-  /// Whose link a key names; nil for a key of another form.
+  /// Returns the owner encoded in a link's key; nil for a key of another form.
   static func owner(ofKey key: String) -> (className: String, id: String)? {
     let parts = key.split(separator: "|", omittingEmptySubsequences: false)
     return parts.count == 4 ? (String(parts[0]), String(parts[1])) : nil

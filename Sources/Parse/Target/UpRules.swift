@@ -1,25 +1,25 @@
 import JSON
 import MobileSync
 
-/// How the changes of a soup reach a class.
+/// How a soup's changes are uploaded to a class.
 struct UpRules: Sendable {
   enum OnDuplicate: String, Sendable, CaseIterable {
-    /// The record is flagged.
+    /// Flag the record.
     case error
-    /// It becomes the one that is there.
+    /// Adopt the existing object.
     case adopt
-    /// It is created all the same.
+    /// Create the object nevertheless.
     case create
   }
 
-  /// nil where the sync's options say it.
+  /// nil uses the field lists in the sync's options.
   let createFields: [String]?
   let updateFields: [String]?
-  /// Sent with each create, to find it by when its answer is lost.
+  /// A field sent with each create, to find the object if the response is lost.
   let clientKeyField: String?
   let maxBatchSize: Int
   let isTransaction: Bool
-  /// Groups of fields that no two objects share.
+  /// Groups of fields whose combined values are unique among objects.
   let uniqueBy: [[String]]
   let onDuplicate: OnDuplicate
   let lostCreateWaitMs: Int64?
@@ -29,7 +29,7 @@ struct UpRules: Sendable {
     "lostCreateWaitMs",
   ]
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject, _ target: ParseTarget) throws(SyncError) {
     let reader = TargetReader(json: json, label: ParseTarget.label), className = target.className
     createFields = try ParseTarget.columns(json, "createFieldlist", of: className)

@@ -2,20 +2,21 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Sends writes, in batches where there are several, and those again that may pass.
+/// Sends writes, in batches if there are several, and retries transient refusals.
 struct BatchSender: Sendable {
-  /// What became of one write.
+  /// The result of one write.
   enum Outcome: Sendable {
     case done(JSONObject)
     case refused(ServerRefusal)
-    /// A create that may have been carried out although its answer is this error, and nothing tells.
+    /// The write may have been executed although the response is this error, and this cannot be
+    /// determined.
     case unknown(ServerRefusal)
-    /// Its request has no usable answer, or a look at what became of it failed.
-    case lost(any Error, mayHaveHappened: Bool)
-    /// A request before it ended the sending.
+    /// The request got no usable response, or looking for its result failed.
+    case lost(any Error, mayHaveTakenEffect: Bool)
+    /// An earlier request ended the upload.
     case notSent(any Error)
 
-    /// What ended the sending.
+    /// The error that ended the upload.
     var end: (any Error)? {
       switch self {
       case .lost(let error, _), .notSent(let error): error
@@ -24,7 +25,7 @@ struct BatchSender: Sendable {
     }
   }
 
-  /// Whether a create that was refused with an error of the server itself was carried out.
+  /// Whether a create was executed that the server refused with an error of its own.
   enum Finding: Sendable, Equatable {
     case made(JSONObject)
     case notMade
@@ -34,7 +35,7 @@ struct BatchSender: Sendable {
   let exchange: ParseExchange
   let memory: UploadMemory
   let isTransaction: Bool
-  /// Looks for what a create may have made, by its position.
+  /// Looks for the result of a create, by its index.
   let find: @Sendable (Int) async throws -> Finding
 
   private struct Write: Sendable {
@@ -42,8 +43,10 @@ struct BatchSender: Sendable {
     let item: ObjectRequest
   }
 
-  /// Nothing is sent behind a request that failed as a whole; what the answers before it said stays known.
-  /// - Returns: One for each, in order.
+  /// Sends writes. Nothing is sent after a request that failed as a whole, but earlier results are
+  /// kept.
+  ///
+  /// - Returns: One result for each write, in order.
   func send(_ items: [ObjectRequest]) async -> [Outcome] {
     let writes = items.enumerated().map { Write(position: $0.offset, item: $0.element) }
     return await retry(await send(writes, isTransaction: isTransaction), writes)
@@ -57,7 +60,7 @@ struct BatchSender: Sendable {
     return await inTurn(batches, writes) { await send($0, $1) }
   }
 
-  /// One batch after the other, up to one that ends the sending.
+  /// Sends one batch after the other, until one ends the upload.
   private func inTurn(
     _ batches: [BatchRequest], _ writes: [Write], _ send: (BatchRequest, [Write]) async -> [Outcome]
   ) async -> [Outcome] {
@@ -75,7 +78,7 @@ struct BatchSender: Sendable {
     return outcomes
   }
 
-  /// - Parameter writes: Those of the batch.
+  /// - Parameter writes: The writes in the batch.
   private func send(_ batch: BatchRequest, _ writes: [Write]) async -> [Outcome] {
     if batch.items.count == 1 { return [await send(batch.items[0])] }
     do {
@@ -88,12 +91,13 @@ struct BatchSender: Sendable {
         }
         if batch.isTransaction, refusal.status == 500 { return await sendAlone(writes, refusal) }
       }
-      return writes.map { _ in .lost(error, mayHaveHappened: Self.mayHaveHappened(error)) }
+      return writes.map { _ in .lost(error, mayHaveTakenEffect: Self.mayHaveTakenEffect(error)) }
     }
   }
 
-  /// After a transaction that was refused: all was rolled back, and the guilty one is not named. That it was is looked at, since
-  /// the answer is the same when the server fails behind the last write.
+  /// Sends the writes of a refused transaction one by one: it was rolled back, and the server does
+  /// not say which item failed. First verifies the rollback, because the response is the same if
+  /// the server fails after the last write.
   private func sendAlone(_ writes: [Write], _ refusal: ServerRefusal) async -> [Outcome] {
     var isRolledBack = false
     let outcomes = await inTurn(writes.map { BatchRequest(items: [$0.item]) }, writes) { _, alone in
@@ -102,9 +106,10 @@ struct BatchSender: Sendable {
       return [await send(alone[0].item)]
     }
     guard !isRolledBack else { return outcomes }
-    // No look told what became of the transaction, in which the creates that are not sent alone any more travelled, too.
+    // It was not verified what became of the transaction, which also contained the creates that are
+    // not sent again.
     return zip(outcomes, writes).map { outcome, write in
-      if case .notSent(let error) = outcome, !write.item.isRepeatable { return .lost(error, mayHaveHappened: true) }
+      if case .notSent(let error) = outcome, !write.item.isRepeatable { return .lost(error, mayHaveTakenEffect: true) }
       return outcome
     }
   }
@@ -123,12 +128,12 @@ struct BatchSender: Sendable {
     }
   }
 
-  /// A write of its own.
+  /// Sends a write as a request of its own.
   private func send(_ item: ObjectRequest) async -> Outcome {
     do {
       let response = try await exchange.send(item.request, as: item.kind)
       guard let object = try response.response.json().objectValue else {
-        throw response.response.invalidBody("the answer to a write is not an object")
+        throw response.response.invalidBody("the response to a write is not an object")
       }
       return .done(object)
     } catch {
@@ -137,18 +142,19 @@ struct BatchSender: Sendable {
       {
         return .refused(refusal)
       }
-      return .lost(error, mayHaveHappened: Self.mayHaveHappened(error))
+      return .lost(error, mayHaveTakenEffect: Self.mayHaveTakenEffect(error))
     }
   }
 
-  /// A run that is to end sends nothing.
-  private static func mayHaveHappened(_ error: any Error) -> Bool {
-    error is CancellationError ? false : (error as? RestError)?.mayHaveHappened ?? true
+  /// A stopped run sends nothing.
+  private static func mayHaveTakenEffect(_ error: any Error) -> Bool {
+    error is CancellationError ? false : (error as? RestError)?.mayHaveTakenEffect ?? true
   }
 
-  // MARK: Again
+  // MARK: Retries
 
-  /// Sends those again whose refusal says that they may pass. A create is looked for before, and behind the last try.
+  /// Retries the writes with a transient refusal. Looks for the result of a create before each
+  /// retry, and after the last one.
   private func retry(_ first: [Outcome], _ writes: [Write]) async -> [Outcome] {
     var outcomes = first, attempt = 1
     while true {
@@ -177,8 +183,10 @@ struct BatchSender: Sendable {
     }
   }
 
-  /// - Parameter hasEnded: Nothing more is asked.
-  /// - Returns: nil when the write was surely not carried out, or does no harm when it is sent twice.
+  /// Looks for the result of a write.
+  ///
+  /// - Parameter hasEnded: The upload has ended, so no more requests are sent.
+  /// - Returns: nil if the write was certainly not executed, or can safely be repeated.
   private func look(_ write: Write, _ refusal: ServerRefusal, hasEnded: Bool = false) async -> Outcome? {
     guard !write.item.isRepeatable else { return nil }
     guard !hasEnded else { return .unknown(refusal) }
@@ -189,19 +197,20 @@ struct BatchSender: Sendable {
       case .unclear: .unknown(refusal)
       }
     } catch {
-      return .lost(error, mayHaveHappened: true)
+      return .lost(error, mayHaveTakenEffect: true)
     }
   }
 }
 
 extension ServerRefusal {
-  /// An answer of the server itself, which others of the run need not get; pages of proxies and limits are about the run.
+  /// Whether this is a response of the server itself about one record. Proxy pages and limits
+  /// concern the whole run.
   fileprivate var isAboutTheRecord: Bool {
     if let code { return code != ServerCode.connectionFailed.rawValue }
     return status == 400 || status == 404 || status == 413
   }
 
-  /// How often a write with this refusal is sent in all; nil when the refusal is final.
+  /// The total number of attempts for a write with this refusal; nil if the refusal is final.
   fileprivate func attempts(for item: ObjectRequest) -> Int? {
     switch action(for: item.kind) {
     case .retry(let attempts): attempts

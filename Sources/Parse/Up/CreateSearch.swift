@@ -2,18 +2,18 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Looks whether an object with the same values is on the server.
+/// Checks whether the server has an object with the same unique values.
 struct UniqueCheck: Sendable {
   let target: ParseSyncUpTarget
   let exchange: ParseExchange
 
   enum Found: Sendable, Equatable {
     case free
-    /// nil: another record of this run has the same values.
+    /// The id of the object; nil if another record of this run has the same values.
     case taken(String?)
   }
 
-  /// - Throws: `RestError` when the server does not say: that is not "free".
+  /// - Throws: `RestError` if the server does not answer the question, which does not mean "free".
   func look(_ row: RowUpload) async throws -> Found {
     guard target.rules.onDuplicate != .create else { return .free }
     for group in target.rules.uniqueBy {
@@ -24,7 +24,7 @@ struct UniqueCheck: Sendable {
     return .free
   }
 
-  /// An object with the values of any group.
+  /// Returns the id of an object that has the record's values of any group.
   func find(_ record: JSONObject) async throws -> String? {
     for group in target.rules.uniqueBy {
       if let values = values(group, record), let id = try await first(values) { return id }
@@ -32,7 +32,7 @@ struct UniqueCheck: Sendable {
     return nil
   }
 
-  /// nil when one is missing: then nothing can be equal.
+  /// Returns nil if a value is missing, because nothing can be equal then.
   private func values(_ group: [String], _ record: JSONObject) -> JSONObject? {
     var values = JSONObject()
     for field in group {
@@ -51,7 +51,7 @@ struct UniqueCheck: Sendable {
   }
 }
 
-/// Looks for the object of a create whose answer is lost or says nothing certain.
+/// Finds the object of a create whose response is lost or inconclusive.
 struct CreateSearch: Sendable {
   let target: ParseSyncUpTarget
   let exchange: ParseExchange
@@ -63,7 +63,8 @@ struct CreateSearch: Sendable {
     } else if !target.rules.uniqueBy.isEmpty {
       id = try await check.find(row.resolved)
     } else {
-      // An object with the same values may be another client's: it only says that this one may be there.
+      // An object with the same values may belong to another client, so it only shows that this one
+      // may exist.
       guard let values = Self.comparable(row.request?.body ?? [:]) else { return .unclear }
       return try await check.first(values) == nil ? .notMade : .unclear
     }
@@ -72,7 +73,8 @@ struct CreateSearch: Sendable {
     return found.map { .made($0.filtered { key, _ in ParseNames.serverFields.contains(key) }) } ?? .notMade
   }
 
-  /// Values that a query finds by being equal: texts, numbers, truth values, pointers and dates. nil without any.
+  /// Returns the values that a query can match by equality: texts, numbers, booleans, pointers and
+  /// dates; nil if there are none.
   private static func comparable(_ body: JSONObject) -> JSONObject? {
     let values = body.filtered { key, value in
       guard !ParseNames.serverFields.contains(key), key != "ACL" else { return false }
@@ -119,7 +121,7 @@ extension ParseSyncUpTarget {
 }
 
 enum UUIDText {
-  /// A random UUID (RFC 9562, version 4).
+  /// Returns a random UUID (RFC 9562, version 4).
   static func make() -> String {
     var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
     bytes[6] = bytes[6] & 0x0f | 0x40

@@ -3,7 +3,7 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// What is sent of each entry, and what is not sent at all.
+/// Decides what to send of each entry, and which entries not to send.
 extension GroupUpload {
   func plans(_ group: UploadGroup) async throws -> [Plan] {
     let encoder = try encoder(), bases = try await context.bases(of: group.indices.map { batch.entryIds[$0] })
@@ -37,7 +37,7 @@ extension GroupUpload {
     } catch let problem as ParseProblem {
       return .done(row.failed(problem.description, at: now, isLasting: true))
     } catch let error as RestError where error.code == .httpStatus && error.status.map({ $0 < 500 && $0 != 429 }) ?? false {
-      // A look before a create was refused: nothing says that there is no such object.
+      // The check before a create was refused, so an equal object may exist.
       guard let refusal = ServerRefusal(error) else { throw error }
       return .done(row.failed(refusal, at: now, isLasting: false))
     }
@@ -49,8 +49,9 @@ extension GroupUpload {
     return try .update(className, id, [field: true])
   }
 
-  /// Puts known ids in.
-  /// - Returns: Why the entry has to wait; nil when it can be sent.
+  /// Replaces local ids by assigned ones.
+  ///
+  /// - Returns: Why the entry must wait; nil if it can be sent.
   private func resolve(_ row: inout RowUpload) async throws -> UploadResult? {
     let sent = Set((row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? [])
     var ids: [String: String] = [:]
@@ -70,7 +71,8 @@ extension GroupUpload {
     return nil
   }
 
-  /// Files go before the objects that name them.
+  /// Uploads files before the objects that refer to them.
+  ///
   /// - Returns: Why the entry cannot be sent.
   private func uploadFiles(_ row: inout RowUpload) async throws -> UploadResult? {
     let sent = (row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? []
@@ -89,31 +91,32 @@ extension GroupUpload {
 
   private func knownId(_ local: String, _ soup: String?) async throws -> String? {
     if let id = memory.assignedId(for: local) { return id }
-    guard let soup = soup ?? context.place?.soup else { return nil }
+    guard let soup = soup ?? context.origin?.soup else { return nil }
     return try await context.assignedId(for: local, in: soup)
   }
 
-  /// Whether the entry that is named waits for this one, or is to be created later in this run: then one of them goes first, and
-  /// the pointer follows.
+  /// Whether the entry referred to waits for this one, or is created later in this run. One of them
+  /// is then created first, and its pointer follows in an update.
   private func isCircle(_ found: LocalPointers.Found, _ row: RowUpload) async throws -> Bool {
     let local = found.pointer.objectId
-    guard !memory.hasFailed(local), let place = context.place, let own = row.localId else { return false }
+    guard !memory.hasFailed(local), let origin = context.origin, let own = row.localId else { return false }
     if local == own { return true }
-    let soup = found.soup ?? place.soup
-    let named = try await place.store.read { snapshot -> JSONObject? in
+    let soup = found.soup ?? origin.soup
+    let named = try await origin.store.read { snapshot -> JSONObject? in
       guard try snapshot.soupExists(soup) else { return nil }
       return try snapshot.entryIds(in: soup, where: "objectId", equals: .text(local)).first
         .flatMap { try snapshot.entry($0, in: soup)?.object() }
     }
     guard let named, named.hasFlag(LocalField.created), !named.hasFlag(LocalField.deleted) else { return false }
-    if soup == place.soup { return true }
+    if soup == origin.soup { return true }
     return named.contains { _, value in value.names(own) }
   }
 
   private func creation(_ row: inout RowUpload, _ encoder: RecordEncoder) async throws -> ObjectRequest? {
     if let field = row.key?["field"]?.stringValue, let value = row.key?["value"] { row.resolved[field] = value }
     let write = try encoder.create(row.resolved)
-    // Links have no place in a create: a failure behind the insert would look like a failed create.
+    // Relation changes follow the create: an error in them, after the insert, would look like a
+    // failed create.
     if try await !relations(of: &row, base: nil).isEmpty { row.isPartial = true }
     switch try await UniqueCheck(target: target, exchange: exchange).look(row) {
     case .free: return try .create(className, write.body)
@@ -124,8 +127,10 @@ extension GroupUpload {
     }
   }
 
-  /// The object keeps its own key, by which its maker may be looking for it, and its access list unless that one is listed.
-  /// - Returns: nil when there is nothing to send.
+  /// Makes the update of an adopted object. The object keeps its client key, because its creator
+  /// may still search for it, and its ACL unless `ACL` is in the field list.
+  ///
+  /// - Returns: nil if there is nothing to send.
   func adoption(_ id: String, _ body: JSONObject) throws(ParseProblem) -> ObjectRequest? {
     var body = body
     if let field = target.rules.clientKeyField { body[field] = nil }
@@ -148,7 +153,7 @@ extension GroupUpload {
     return try .update(className, batch.serverId(row.upload.index) ?? "", body)
   }
 
-  /// What becomes of relations that are kept as lists of ids.
+  /// Returns the operations for relations that are stored as lists of ids.
   private func relations(of row: inout RowUpload, base: JSONObject?) async throws -> JSONObject {
     var operations = JSONObject()
     for rule in target.target.ownRelations {
@@ -181,7 +186,7 @@ extension GroupUpload {
 }
 
 extension JSONValue {
-  /// Whether a pointer to that object stands somewhere in it.
+  /// Whether the value contains a pointer to an object.
   fileprivate func names(_ id: String) -> Bool {
     switch self {
     case .array(let items): items.contains { $0.names(id) }

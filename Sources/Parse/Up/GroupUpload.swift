@@ -3,7 +3,7 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// Sends the entries of one group, and says what became of each.
+/// Uploads the entries of one group and returns their results.
 struct GroupUpload: Sendable {
   let target: ParseSyncUpTarget
   let exchange: ParseExchange
@@ -14,7 +14,7 @@ struct GroupUpload: Sendable {
   var className: String { target.target.className }
   var now: Int64 { context.configuration.now() }
 
-  /// What becomes of a row that is not sent.
+  /// The result of a row that is not sent.
   struct KnownResult: Error { let result: UploadResult }
 
   enum Plan {
@@ -67,13 +67,14 @@ struct GroupUpload: Sendable {
     }
   }
 
-  /// What was learned about a create counts for those that name it.
+  /// Remembers the result of a create for entries that refer to it.
   private func note(_ result: UploadResult, _ entry: JSONObject, _ action: UploadAction) {
     guard action == .create, let local = entry["objectId"]?.stringValue, local.hasPrefix(LocalField.localIdPrefix) else { return }
     if let id = result.id, result.isSuccess { memory.note(id, for: local) } else { memory.noteFailure(of: local) }
   }
 
-  /// Every record refused for a lack of rights: the others would be, too.
+  /// Ends the run if every record was refused for missing permissions, since the others would be,
+  /// too.
   private func stopIfAllAreForbidden(_ outcomes: [BatchSender.Outcome]) {
     let isForbidden = outcomes.map { outcome in
       if case .refused(let refusal) = outcome { refusal.code == ServerCode.operationForbidden.rawValue } else { false }
@@ -81,12 +82,12 @@ struct GroupUpload: Sendable {
     guard outcomes.count > 1, isForbidden.allSatisfy({ $0 }), case .refused(let refusal)? = outcomes.first else { return }
     memory.end(
       RestError(
-        code: .httpStatus, message: "class '\(className)' may not be written to: \(refusal.message)", status: refusal.status))
+        code: .httpStatus, message: "class '\(className)' is not writable: \(refusal.message)", status: refusal.status))
   }
 
   // MARK: Results
 
-  /// - Returns: nil for a write that was not made, or that may be sent again.
+  /// - Returns: nil for a write that was not executed, or that may be sent again.
   private func result(_ row: RowUpload, _ outcome: BatchSender.Outcome) async throws -> UploadResult? {
     switch outcome {
     case .done(let answer): return row.succeeded(answer)
@@ -117,9 +118,9 @@ struct GroupUpload: Sendable {
     case .pause:
       memory.end(RestError(code: .quotaExhausted, message: "the server's request limit is used up: \(refusal.message)"))
     case .signIn:
-      // A user without its own session is that record's trouble alone.
+      // If a user record lacks its own session, only that record is affected.
       if refusal.code == ServerCode.invalidSessionToken.rawValue {
-        memory.end(RestError(code: .notAuthenticated, message: "the session has ended: \(refusal.message)"))
+        memory.end(RestError(code: .notAuthenticated, message: "the session has expired: \(refusal.message)"))
       }
     case .stop, .checkKeys:
       memory.end(RestError(code: .httpStatus, message: refusal.message, status: refusal.status))
@@ -127,7 +128,7 @@ struct GroupUpload: Sendable {
     return row.failed(refusal, at: now, isLasting: false)
   }
 
-  /// An index of the server found the double.
+  /// Adopts an existing object after a unique index on the server found the duplicate.
   private func adopted(_ given: RowUpload, _ refusal: ServerRefusal) async throws -> UploadResult? {
     guard given.upload.action == .create, target.rules.onDuplicate == .adopt, given.adopted == nil,
       let id = try await UniqueCheck(target: target, exchange: exchange).find(given.resolved), let body = given.request?.body

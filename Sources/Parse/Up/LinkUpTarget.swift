@@ -3,7 +3,7 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// Link rows of a soup as the destination of changes: each owner gets one PUT with all of its relations.
+/// Uploads the link rows of a soup: one PUT per owner with all of its relations.
 struct LinkUpTarget: SyncUpTarget {
   let settings: UploadSettings
   private let target: ParseTarget
@@ -22,9 +22,9 @@ struct LinkUpTarget: SyncUpTarget {
       lostCreateWaitMs: nil)
   }
 
-  // MARK: Answers to the engine
+  // MARK: Properties for the engine
 
-  /// Links may be sent twice.
+  /// Relation changes may be sent twice.
   var looksForLostCreates: Bool { false }
   var answersForItself: Bool { true }
   var comparesFields: Bool { false }
@@ -44,9 +44,9 @@ struct LinkUpTarget: SyncUpTarget {
 
   private struct Row {
     let entry: JSONObject
-    /// nil for one that cannot be sent.
+    /// nil if the link cannot be sent.
     var link: LinkRow?
-    /// The owner was made here, and is no longer here.
+    /// The owner was created locally and has since been removed.
     var isOrphan = false
     var result: UploadResult?
   }
@@ -75,10 +75,10 @@ struct LinkUpTarget: SyncUpTarget {
     }
     let outcomes = try await send(owners, changes, context)
     let results = zip(rows, group.uploads).map { row, upload -> UploadResult? in
-      guard let link = row.link else { return row.result ?? failed("the row names no link", now) }
+      guard let link = row.link else { return row.result ?? failed("the row does not describe a link", now) }
       switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
       case .done?: return succeeded(row, link, upload.action)
-      // Without its owner there is no link, and an owner that was deleted here needs none.
+      // Without its owner a link does not exist, and a locally deleted owner needs none.
       case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && upload.action == .delete:
         return UploadResult(isSuccess: true)
       case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && row.isOrphan:
@@ -113,7 +113,7 @@ struct LinkUpTarget: SyncUpTarget {
     return outcomes
   }
 
-  /// The links moved the stamps of their owners: that is no change by others.
+  /// Records the new time stamps of owners, which are not changes by other clients.
   private func noteStamps(_ outcomes: [Owner: BatchSender.Outcome], _ context: UploadContext) async throws {
     var stamps: [(soup: String, id: String, stamp: Int64)] = []
     for (owner, outcome) in outcomes {
@@ -122,7 +122,7 @@ struct LinkUpTarget: SyncUpTarget {
       else { continue }
       stamps.append((soup, owner.id, stamp))
     }
-    guard !stamps.isEmpty, let store = context.place?.store else { return }
+    guard !stamps.isEmpty, let store = context.origin?.store else { return }
     let noted = stamps
     try await store.write(.pulled) { transaction in
       for (soup, id, stamp) in noted where try transaction.soupExists(soup) {
@@ -135,12 +135,12 @@ struct LinkUpTarget: SyncUpTarget {
 
   // MARK: Rows
 
-  /// A link that follows a pointer goes when the server has the pointer.
+  /// Holds back a link that mirrors a pointer until the server has the pointer.
   private func follow(
     _ row: inout Row, _ upload: PlannedUpload, _ entryId: Int64, _ context: UploadContext, _ now: Int64
   ) async throws {
     guard let link = row.link, let rule = rule(link), let mirror = rule.mirror, mirror.className == target.className,
-      let soup = ownSoup, let place = context.place
+      let soup = ownSoup, let origin = context.origin
     else { return }
     let isAdded = upload.action != .delete
     switch try await MirrorCheck(context: context, soup: soup).verdict(link, mirror, isAdded: isAdded) {
@@ -148,12 +148,12 @@ struct LinkUpTarget: SyncUpTarget {
     case .wait:
       row.result = failed("waiting for '\(mirror.field)' of \(mirror.className)/\(link.relatedId)", now)
     case .drop:
-      try await place.store.write(.pulled) { transaction in
+      try await origin.store.write(.pulled) { transaction in
         if isAdded {
-          try transaction.remove([entryId], from: place.soup)
+          try transaction.remove([entryId], from: origin.soup)
         } else {
           _ = try transaction.patch(
-            entryId, in: place.soup, setting: LocalField.clean, removing: [LocalField.lastError])
+            entryId, in: origin.soup, setting: LocalField.clean, removing: [LocalField.lastError])
         }
       }
       row.result = UploadResult(isSuccess: true)
@@ -165,7 +165,7 @@ struct LinkUpTarget: SyncUpTarget {
     rules.first { $0.field == link.field && target.ownerClass(of: $0) == link.ownerClass }
   }
 
-  /// Where the objects of a class are kept here.
+  /// Returns the soup of a class's objects.
   private func soup(of className: String) -> String? {
     if className == target.className { return ownSoup }
     return target.pointers.first { $0.className == className }?.soup ?? rules.first { $0.className == className }?.soup
@@ -196,7 +196,7 @@ struct LinkUpTarget: SyncUpTarget {
   }
 
   private func isHere(_ id: String, _ soup: String?, _ context: UploadContext) async throws -> Bool {
-    guard let soup, let store = context.place?.store else { return true }
+    guard let soup, let store = context.origin?.store else { return true }
     return try await store.read { snapshot in
       guard try snapshot.soupExists(soup) else { return true }
       return try !snapshot.entryIds(in: soup, where: "objectId", equals: .text(id)).isEmpty
@@ -223,6 +223,6 @@ struct LinkUpTarget: SyncUpTarget {
   }
 
   private func failed(_ refusal: ServerRefusal, _ now: Int64) -> UploadResult {
-    UploadResult(isSuccess: false, error: try? JSONValue(parsing: Array(refusal.kept(at: now).utf8)), says: [])
+    UploadResult(isSuccess: false, error: try? JSONValue(parsing: Array(refusal.lastError(at: now).utf8)), says: [])
   }
 }

@@ -1,13 +1,13 @@
 import JSON
 import MobileSync
 
-/// Pointers in an entry to objects that have no id of the server yet.
+/// Finds pointers to objects that have only a local id so far.
 enum LocalPointers {
   struct Found: Sendable, Equatable {
-    /// The first-level member that holds it.
+    /// The top-level member that contains the pointer.
     let field: String
     let pointer: ParsePointer
-    /// Where its object is kept; nil when the target does not say.
+    /// The soup of the object; nil if the target does not define it.
     let soup: String?
   }
 
@@ -24,14 +24,14 @@ enum LocalPointers {
     return found
   }
 
-  /// All of them in a value.
+  /// Returns all local pointers in a value.
   static func all(in value: JSONValue) -> [ParsePointer] {
     var found: [ParsePointer] = []
     walk(value) { if $0.isLocal, !found.contains($0) { found.append($0) } }
     return found
   }
 
-  /// The value with the ids that are known by now.
+  /// Returns the value with local ids replaced by assigned ones.
   static func resolved(_ value: JSONValue, _ ids: [String: String]) -> JSONValue {
     if value["__type"] == "Pointer", let id = value["objectId"]?.stringValue, let known = ids[id],
       let className = value["className"]?.stringValue

@@ -2,8 +2,8 @@ import JSON
 import MobileSync
 import SmartStore
 
-/// Keeps relations equal to the pointer columns that they follow: a pointer that was set or cleared here becomes link rows with
-/// local changes, which are sent behind the records.
+/// Keeps relations in step with the pointer columns that they mirror: when a pointer was set or
+/// cleared locally, it queues link rows, which are sent after the records.
 struct MirrorQueue: Sendable {
   let target: ParseTarget
   let context: UploadContext
@@ -16,7 +16,7 @@ struct MirrorQueue: Sendable {
 
   func note(_ rows: [RowUpload]) async throws {
     let changes = rows.flatMap(changes)
-    guard !changes.isEmpty, let store = context.place?.store else { return }
+    guard !changes.isEmpty, let store = context.origin?.store else { return }
     try await store.write(.pulled) { transaction in
       for change in changes { try Self.write(change, transaction) }
     }
@@ -41,7 +41,7 @@ struct MirrorQueue: Sendable {
 
   private static func id(_ value: JSONValue?) -> String? { value?["objectId"]?.stringValue }
 
-  /// Safe to repeat: a run that failed writes the same once more.
+  /// Idempotent: a run after a failure writes the same again.
   private static func write(_ change: Change, _ transaction: StoreTransaction) throws {
     let found = try transaction.entryIds(in: change.soup, where: "linkKey", equals: .text(change.row.key)).first
     guard let id = found, let entry = try transaction.entry(id, in: change.soup)?.object() else {
@@ -62,26 +62,27 @@ struct MirrorQueue: Sendable {
   }
 }
 
-/// Whether a link that follows a pointer column may be sent: the server has the pointer that it follows.
+/// Checks whether a link that mirrors a pointer column may be sent, that is, whether the server has
+/// the pointer.
 ///
-/// It is queued before its record is sent, so that none is lost when the process ends in between; the record may be refused, or
-/// changed back.
+/// The link is queued before its record is sent, so that it is not lost if the process ends in
+/// between. The record may then be refused or changed back.
 struct MirrorCheck: Sendable {
   enum Verdict: Sendable {
     case send
-    /// The record has a change that the server has not taken yet.
+    /// The record has a local change that the server does not have yet.
     case wait
-    /// Neither the record nor the server says so any more.
+    /// Neither the record nor the server has the pointer any more.
     case drop
   }
 
   let context: UploadContext
-  /// Of the records with the pointer column.
+  /// The soup of the records with the pointer column.
   let soup: String
 
   func verdict(_ link: LinkRow, _ mirror: RelationRule.Mirror, isAdded: Bool) async throws -> Verdict {
     let soup = soup, field = mirror.field
-    guard let store = context.place?.store else { return .send }
+    guard let store = context.origin?.store else { return .send }
     return try await store.read { snapshot in
       guard try snapshot.soupExists(soup),
         let id = try snapshot.entryIds(in: soup, where: "objectId", equals: .text(link.relatedId)).first,

@@ -3,16 +3,16 @@ import MobileSync
 import RestClient
 import Synchronization
 
-/// A class of a Parse server as the destination of a soup's changes, a batch at a time.
+/// Uploads a soup's changes to a class of a Parse server in batches.
 struct ParseSyncUpTarget: SyncUpTarget {
   let settings: UploadSettings
   let target: ParseTarget
   let rules: UpRules
   private let connections: RestConnections?
-  /// Of this run.
+  /// The state of the current run.
   let memory = UploadMemory()
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
     target = try ParseTarget(json)
     rules = try UpRules(json, target)
@@ -23,11 +23,11 @@ struct ParseSyncUpTarget: SyncUpTarget {
       maxBatchSize: rules.maxBatchSize, lostCreateWaitMs: rules.lostCreateWaitMs)
   }
 
-  // MARK: Answers to the engine
+  // MARK: Properties for the engine
 
   var sendsCreatesFirst: Bool { true }
   var keysCreates: Bool { rules.clientKeyField != nil || !rules.uniqueBy.isEmpty }
-  /// The server knows no conditions.
+  /// Parse Server does not support conditional requests.
   var updatesWithCondition: Bool { false }
 
   var references: [EntryReference] {
@@ -36,7 +36,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
 
   var isNamedByOthers: Bool { true }
 
-  /// Soups of link rows.
+  /// The soups of link rows.
   var companions: [UploadCompanion] {
     var soups: [(name: String, rules: [RelationRule])] = []
     for rule in target.ownRelations + target.mirrors.filter({ !target.ownRelations.contains($0) }) {
@@ -53,7 +53,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
   }
 
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
-    memory.soup = context.place?.soup
+    memory.soup = context.origin?.soup
     return self
   }
 
@@ -65,7 +65,8 @@ struct ParseSyncUpTarget: SyncUpTarget {
 
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.isEmpty ? [] : [UploadGroup(uploads: uploads)] }
 
-  /// The server runs all of a batch at once: what names another new entry goes in a later one.
+  /// Splits uploads so that an entry that refers to another new one is in a later batch, because
+  /// the server runs all items of a batch at once.
   func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup] {
     var groups: [UploadGroup] = [], open: [PlannedUpload] = [], made = Set<String>()
     func close() {
@@ -75,7 +76,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
     }
     for upload in uploads {
       let names = Set(LocalPointers.find(in: batch.entry(upload.index), target).map(\.pointer.objectId))
-      // A new password ends the session of what is sent with it.
+      // A new password ends the session of all other items in the batch.
       let isAlone = changesPassword(upload.index, of: batch)
       if open.count >= rules.maxBatchSize || !names.isDisjoint(with: made) || isAlone { close() }
       open.append(upload)
@@ -116,7 +117,8 @@ struct ParseSyncUpTarget: SyncUpTarget {
     }
   }
 
-  /// What does not come is deleted or hidden: the server does not tell which.
+  /// Objects that are missing from the response are deleted or hidden; the server does not say
+  /// which.
   func remoteVersions(
     type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [ServerVersion] {
@@ -125,12 +127,13 @@ struct ParseSyncUpTarget: SyncUpTarget {
     let found = try await exchange(context).objects(
       Set(ids).subtracting([""]).sorted(), in: target.className, keys: columns, chunk: Tuning.stampIds)
     return ids.map { id in
-      found[id].map { .record($0.filtered { key, value in !PageEditor.isMark(value) && key != "sessionToken" }) } ?? .deleted
+      found[id].map { .record($0.filtered { key, value in !PageEditor.isRelationMarker(value) && key != "sessionToken" }) }
+        ?? .deleted
     }
   }
 }
 
-/// What one run knows of what it sends. Any thread.
+/// What one run knows about its uploads. Threads: any.
 final class UploadMemory: Sendable {
   private struct State {
     var assigned: [String: String] = [:]
@@ -144,10 +147,10 @@ final class UploadMemory: Sendable {
   private let state: Mutex<State> = Mutex(State())
   let pin = SessionPin()
 
-  /// - Throws: What an answer said that concerns every further record.
+  /// - Throws: An earlier error that concerns all further records.
   func check() throws { if let end = state.withLock({ $0.end }) { throw end } }
 
-  /// Nothing further is sent.
+  /// Stops the run: nothing further is sent.
   func end(_ error: any Error) { state.withLock { $0.end = $0.end ?? error } }
 
   func note(_ id: String, for localId: String) { state.withLock { $0.assigned[localId] = id } }
@@ -156,10 +159,10 @@ final class UploadMemory: Sendable {
   func noteFailure(of localId: String) { state.withLock { _ = $0.failed.insert(localId) } }
   func hasFailed(_ localId: String) -> Bool { state.withLock { $0.failed.contains(localId) } }
 
-  /// - Returns: False when another record of the run has these values.
+  /// - Returns: False if another record of the run has these values.
   func claim(_ values: String) -> Bool { state.withLock { $0.uniqueValues.insert(values).inserted } }
 
-  /// The sync's own.
+  /// The soup of the sync.
   var soup: String? {
     get { state.withLock { $0.soup } }
     set { state.withLock { $0.soup = newValue } }

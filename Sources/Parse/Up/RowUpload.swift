@@ -3,20 +3,20 @@ import MobileSync
 import RestClient
 import Support
 
-/// What is sent of one entry.
+/// The upload of one entry.
 struct RowUpload: Sendable {
   let upload: PlannedUpload
-  /// As it stands in the soup.
+  /// The entry in the soup.
   let entry: JSONObject
-  /// With the ids of the server that are known by now.
+  /// The entry with assigned ids in place of local ones.
   var resolved: JSONObject
   let base: JSONObject?
   let key: JSONObject?
-  /// The create leaves something out, which an update right behind it brings.
+  /// The create omits a part, which an update sends right after it.
   var isPartial = false
-  /// Members with pointers that the create leaves out.
+  /// Members with pointers that the create omits.
   var leftOut = Set<String>()
-  /// The id that a create takes over instead of making an object.
+  /// The id of an existing object that is adopted instead of creating one.
   var adopted: String?
   var request: ObjectRequest?
 
@@ -24,13 +24,13 @@ struct RowUpload: Sendable {
     entry["objectId"]?.stringValue.flatMap { $0.hasPrefix(LocalField.localIdPrefix) ? $0 : nil }
   }
 
-  /// Changes with whatever a script writes into the entry.
+  /// A hash that changes with any member written by a script.
   var contentHash: String {
     let own = entry.filtered { key, _ in !LocalField.all.contains(key) && !key.hasPrefix("_soup") }
     return String(SHA2.hex(JSONValue.object(own).text).prefix(16))
   }
 
-  /// What the server said of the same content before.
+  /// The server's earlier refusal of the same content.
   var refusedBefore: JSONValue? {
     guard let text = entry[LocalField.lastError]?.stringValue,
       let error = try? JSONValue(parsing: Array(text.utf8)), error["content"]?.stringValue == contentHash
@@ -40,14 +40,14 @@ struct RowUpload: Sendable {
 
   // MARK: Results
 
-  /// - Parameter answer: Of the write; empty for one that needed no request.
+  /// - Parameter answer: The response to the write; empty if no request was needed.
   func succeeded(_ answer: JSONObject) -> UploadResult {
     let written = WriteAnswer(answer), body = request?.body ?? [:]
     guard upload.action != .delete else { return UploadResult(isSuccess: true) }
     let id = upload.action == .create ? adopted ?? answer["objectId"]?.stringValue : nil
     var merged = written.merged(into: resolved, sent: body)
     if let field = key?["field"]?.stringValue, let value = key?["value"], upload.action == .create {
-      // An object that was there before has a key of its own, or none.
+      // An adopted object has its own client key or none.
       if adopted == nil { merged[field] = value } else if merged[field] == value { merged[field] = nil }
     }
     if let id { merged["objectId"] = .string(id) }
@@ -63,7 +63,7 @@ struct RowUpload: Sendable {
   }
 
   func failed(_ refusal: ServerRefusal, at time: Int64, isLasting: Bool, says: UploadResult.Says = []) -> UploadResult {
-    var error = (try? JSONValue(parsing: Array(refusal.kept(at: time).utf8)).objectValue) ?? [:]
+    var error = (try? JSONValue(parsing: Array(refusal.lastError(at: time).utf8)).objectValue) ?? [:]
     if isLasting { error["content"] = .string(contentHash) }
     return UploadResult(isSuccess: false, error: .object(error), status: refusal.status, says: says)
   }

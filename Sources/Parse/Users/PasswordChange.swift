@@ -1,14 +1,15 @@
 import JSON
 import RestClient
 
-/// An update that changes a user's password. It ends the session it is sent with: its answer holds the next one, and where the
-/// answer is lost, a login with the new password tells what became of it.
+/// Sends an update that changes a user's password. It ends the session it is sent with, and its
+/// response contains the next one. If the response is lost, a login with the new password shows
+/// whether the change was executed.
 struct PasswordChange: Sendable {
   let exchange: ParseExchange
   let memory: UploadMemory
   let request: ObjectRequest
   let userId: String
-  /// nil where it is not known: then nothing tells.
+  /// nil if it is not known; a lost response then remains unresolved.
   let username: String?
 
   func send() async -> BatchSender.Outcome {
@@ -25,7 +26,7 @@ struct PasswordChange: Sendable {
       default: return outcome
       }
     } catch {
-      return .lost(error, mayHaveHappened: false)
+      return .lost(error, mayHaveTakenEffect: false)
     }
   }
 
@@ -43,28 +44,29 @@ struct PasswordChange: Sendable {
 }
 
 extension ParseExchange {
-  /// Signs in: requests act as that user from then on.
-  /// - Returns: The user, its token not among the fields.
+  /// Signs in; later requests act as this user.
+  ///
+  /// - Returns: The user's fields without the session token.
   /// - Throws: `RestError`, with code 101 for a wrong name or password.
   func logIn(_ username: String, _ password: String) async throws -> JSONObject {
     let fields: JSONObject = ["username": .string(username), "password": .string(password)]
     return try await signIn(RestRequest(.POST, "/login", body: fields.serialized()))
   }
 
-  /// Sends what is answered with a user and its session.
+  /// Sends a request whose response contains a user and a session.
   func signIn(_ request: RestRequest) async throws -> JSONObject {
     var options = ConnectionOptions(cache: .bypass)
-    options.usesStoredAnswers = false
-    options.leavesOutSession = true
+    options.usesResponseCache = false
+    options.omitsSession = true
     let response = try await connection.send(request, options).response
     guard let answer = try response.json().objectValue, answer["sessionToken"]?.stringValue != nil,
       let id = answer["objectId"]?.stringValue
-    else { throw response.invalidBody("the answer to a login has no 'sessionToken' or no 'objectId'") }
+    else { throw response.invalidBody("the response to a login has no 'sessionToken' or no 'objectId'") }
     try await keepSession(of: answer, userId: id)
     return ParseClient.shown(answer)
   }
 
-  /// Takes the session over that an answer brings, if it brings one.
+  /// Adopts the session in a response, if there is one.
   func keepSession(of answer: JSONObject, userId: String?) async throws {
     guard let token = WriteAnswer(answer).sessionToken else { return }
     let session = UserSession(token: token, userId: userId)

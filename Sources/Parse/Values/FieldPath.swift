@@ -1,6 +1,6 @@
 import JSON
 
-/// A column, or a part of an Object column: `stats.reads`.
+/// A column, or a part of an Object column such as `stats.reads`.
 struct FieldPath: Sendable, Equatable {
   /// The column.
   let root: String
@@ -8,7 +8,7 @@ struct FieldPath: Sendable, Equatable {
 
   init(_ text: String) {
     let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    // A name that cannot be stays whole: a save refuses it.
+    // Keep an invalid name whole; a save rejects it.
     parts = names.contains("") ? [text] : names
     root = parts.first ?? text
   }
@@ -22,9 +22,9 @@ struct FieldPath: Sendable, Equatable {
     return value
   }
 
-  /// Missing objects on the way are made, as the server does; nil removes.
+  /// Sets the value, or removes it for nil. Creates missing objects on the way, as the server does.
   func set(_ value: JSONValue?, in fields: inout JSONObject) {
-    fields[root] = Self.laid(value, at: parts.dropFirst(), in: fields[root])
+    fields[root] = Self.setting(value, at: parts.dropFirst(), in: fields[root])
   }
 
   private static func member(_ name: String, of value: JSONValue?) -> JSONValue? {
@@ -32,9 +32,9 @@ struct FieldPath: Sendable, Equatable {
     return value?[name]
   }
 
-  private static func laid(_ value: JSONValue?, at path: ArraySlice<String>, in old: JSONValue?) -> JSONValue? {
+  private static func setting(_ value: JSONValue?, at path: ArraySlice<String>, in old: JSONValue?) -> JSONValue? {
     guard let name = path.first else { return value }
-    let inner = laid(value, at: path.dropFirst(), in: member(name, of: old))
+    let inner = setting(value, at: path.dropFirst(), in: member(name, of: old))
     if var list = old?.arrayValue, let place = Int(name), list.indices.contains(place) {
       list[place] = inner ?? .null
       return .array(list)

@@ -1,13 +1,14 @@
 import JSON
 
-/// A value of a record as it goes into a body: included objects collapse to pointers, and what the server would refuse is found.
+/// A record's value in the form of a request body. Included objects become pointers, and values
+/// that the server would reject are errors.
 struct OutgoingValue {
-  /// nil for the mark of a relation, which is not sent.
+  /// nil for a relation marker, which is not sent.
   let json: JSONValue?
-  /// Pointers to objects that have no id of the server yet.
+  /// Pointers to objects that have only a local id so far.
   let unresolved: [ParsePointer]
 
-  /// - Throws: ``ParseProblem`` for what the server refuses with 105, 111 or 121.
+  /// - Throws: ``ParseProblem`` for values that the server rejects with 105, 111 or 121.
   init(_ value: JSONValue) throws(ParseProblem) {
     if case .relation? = try TypedValue.read(value) {
       (json, unresolved) = (nil, [])
@@ -39,14 +40,14 @@ struct OutgoingValue {
       }
     }
 
-    /// Dates and bytes stay as they are spelled: what was read goes back unchanged.
+    /// Dates and bytes keep their spelling, so that a value that was read is sent back unchanged.
     private mutating func outgoing(_ typed: TypedValue, _ value: JSONValue) throws(ParseProblem) -> JSONValue {
       switch typed {
       case .pointer(let pointer), .included(let pointer, _):
         if pointer.isLocal, !unresolved.contains(pointer) { unresolved.append(pointer) }
         return pointer.json
       case .relation:
-        throw ParseProblem(description: "a relation stands inside another value; it must be a field of its own")
+        throw ParseProblem(description: "a relation is nested in another value; it must be a field of its own")
       case .file(let name, _): return TypedValue.file(name: name, url: nil).json
       case .date, .point, .polygon, .bytes: return value
       }
@@ -57,14 +58,14 @@ struct OutgoingValue {
         throw ParseProblem(description: "key '\(key)' inside an object is not valid: it must not contain '$' or '.'")
       }
       guard key != "constructor", key != "__proto__" else {
-        throw ParseProblem(description: "key '\(key)' inside an object is not valid: Parse Server refuses the word")
+        throw ParseProblem(description: "key '\(key)' inside an object is not valid: Parse Server rejects this name")
       }
     }
   }
 }
 
 extension JSONValue {
-  /// Whether two values mean the same on the server: numbers by value, whatever their spelling.
+  /// Whether two values mean the same on the server. Numbers are compared by value.
   func isSame(as other: JSONValue) -> Bool {
     switch (self, other) {
     case (.array(let a), .array(let b)): return a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }

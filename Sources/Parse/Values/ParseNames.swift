@@ -1,14 +1,14 @@
 import Support
 
-/// Names of classes and fields. The server answers a query of a badly named class with an empty list, so names are checked before
-/// the first request.
+/// Validates names of classes and fields before the first request, because the server answers a
+/// query of a misspelled class with an empty list.
 enum ParseNames {
-  /// Classes that the server makes itself, each with a path of its own.
+  /// The server's built-in classes, each with its own path.
   static let builtInPaths = ["_User": "users", "_Role": "roles", "_Session": "sessions", "_Installation": "installations"]
-  /// Owned by the server; never in a body.
+  /// Fields that only the server sets; never sent in a body.
   static let serverFields: Set = ["objectId", "createdAt", "updatedAt"]
 
-  /// - Throws: ``ParseProblem`` for a name that no class can have.
+  /// - Throws: ``ParseProblem`` for an invalid class name.
   static func checkClass(_ name: String) throws(ParseProblem) {
     guard builtInPaths[name] != nil || isPlain(name) else {
       throw ParseProblem(
@@ -17,36 +17,37 @@ enum ParseNames {
     }
   }
 
-  /// - Throws: ``ParseProblem`` for a name that no column can have. A dot is refused: the server would take the name for a path.
+  /// - Throws: ``ParseProblem`` for an invalid column name. A dot is invalid, because the server
+  ///   would read the name as a path.
   static func checkField(_ name: String, of className: String) throws(ParseProblem) {
     guard isPlain(name), name != "length", name != "className" else {
       let reason =
         name.contains(".")
-        ? "the server would take it for a path into an Object column" : "use a letter, then letters, digits and '_'"
+        ? "the server would read it as a path into an Object column" : "use a letter, then letters, digits and '_'"
       throw ParseProblem(description: "field name '\(name)' of class \(className) is not valid: \(reason)")
     }
   }
 
-  /// Whether a condition or an order may name this: a column, or a path into one.
+  /// Whether a condition or an order may contain the name: it is a column, or a path into one.
   static func isPath(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     return parts.first.map { isPlain(String($0)) } == true && parts.dropFirst().allSatisfy { !$0.isEmpty && isWord($0.utf8) }
   }
 
-  /// Below the API, such as `/classes/Book` or `/users`.
+  /// Returns the path below the API's root, such as `/classes/Book` or `/users`.
   static func path(of className: String, id: String? = nil) -> String {
     let home = builtInPaths[className].map { "/" + $0 } ?? "/classes/" + className
     return id.map { home + "/" + $0 } ?? home
   }
 
-  /// The class of such a path; nil for any other.
+  /// Returns the class of such a path; nil for any other.
   static func className(ofPath path: String) -> String? {
     if path.hasPrefix("/classes/") { return String(path.dropFirst(9).prefix { $0 != "/" }) }
     let home = path.dropFirst().prefix { $0 != "/" }
     return builtInPaths.first { $0.value == home }?.key
   }
 
-  /// `^[A-Za-z][A-Za-z0-9_]*$`
+  /// Matches `^[A-Za-z][A-Za-z0-9_]*$`.
   private static func isPlain(_ name: String) -> Bool { name.utf8.first?.isASCIILetter == true && isWord(name.utf8) }
 
   private static func isWord(_ text: some Sequence<UInt8>) -> Bool {

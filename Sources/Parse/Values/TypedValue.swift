@@ -18,11 +18,11 @@ public struct ParsePointer: Sendable, Hashable {
     ["__type": "Pointer", "className": .string(className), "objectId": .string(objectId)]
   }
 
-  /// The object was made here and has no id of the server yet.
+  /// Whether the object was created locally and has no id from the server yet.
   public var isLocal: Bool { objectId.hasPrefix(SoupField.localIdPrefix) }
 }
 
-/// A place on the earth, in degrees. The server does not check their range.
+/// A point on the earth, in degrees. The server does not check the range.
 public struct ParsePoint: Sendable, Equatable {
   public let latitude: Double
   public let longitude: Double
@@ -36,24 +36,27 @@ public struct ParsePoint: Sendable, Equatable {
   public var json: JSONValue { ["__type": "GeoPoint", "latitude": .number(latitude), "longitude": .number(longitude)] }
 }
 
-/// A value that JSON has no form for: an object with a `__type`.
+/// A value without a native JSON form: an object with a `__type`.
 enum TypedValue: Sendable, Equatable {
   /// Milliseconds since 1970 UTC.
   case date(Int64)
   case pointer(ParsePointer)
-  /// A whole object in the place of a pointer, as the answer to `include` has it.
+  /// A whole object in place of a pointer, as returned by `include`.
   case included(ParsePointer, JSONObject)
-  /// The mark of a relation column: it holds no ids.
+  /// The marker of a relation column, which contains no ids.
   case relation(className: String)
   case point(ParsePoint)
-  /// Corners; the server closes the ring.
+  /// The corners; the server closes the ring.
   case polygon([ParsePoint])
-  /// The URL is worked out anew by each read.
+  /// The server recomputes the URL with each read.
   case file(name: String, url: String?)
   case bytes([UInt8])
 
+  /// Reads a typed value.
+  ///
   /// - Returns: nil for a value without a `__type`, which is plain JSON.
-  /// - Throws: ``ParseProblem`` for a type that is not known, and for one that lacks a part: the server refuses both with 111.
+  /// - Throws: ``ParseProblem`` for an unknown type, and for one that lacks a part. The server
+  ///   rejects both with 111.
   static func read(_ json: JSONValue) throws(ParseProblem) -> TypedValue? {
     guard let object = json.objectValue, let mark = object["__type"] else { return nil }
     guard let type = mark.stringValue, let kind = Kind(rawValue: type) else {
@@ -93,7 +96,7 @@ extension TypedValue {
     case date = "Date", pointer = "Pointer", included = "Object", relation = "Relation", point = "GeoPoint"
     case polygon = "Polygon", file = "File", bytes = "Bytes"
 
-    /// What a value of this kind must have.
+    /// The required members of a value of this kind, for messages.
     var needs: String {
       switch self {
       case .date: "'iso', a date such as 2024-05-01T10:20:30.123Z"

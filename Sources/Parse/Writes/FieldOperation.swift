@@ -1,8 +1,8 @@
 import JSON
 
-/// A change that the server makes to a value, in place of a new value.
+/// A change that the server applies to its current value, instead of a new value.
 enum FieldOperation: Sendable, Equatable {
-  /// By a number, which may be negative.
+  /// Adds a number, which may be negative.
   case increment(JSONValue)
   case add([JSONValue])
   case addUnique([JSONValue])
@@ -19,9 +19,9 @@ enum FieldOperation: Sendable, Equatable {
     }
   }
 
-  // MARK: Here
+  // MARK: Local values
 
-  /// What becomes of a value, as far as it is known here.
+  /// Returns the changed value, as far as it is known locally.
   func applied(to value: JSONValue?) -> JSONValue? {
     let list = value?.arrayValue ?? []
     return switch self {
@@ -33,8 +33,9 @@ enum FieldOperation: Sendable, Equatable {
     }
   }
 
-  /// The same field was changed before: both at once, as a value or as one operation. nil where one cannot say both.
-  func laid(over earlier: JSONValue) -> JSONValue? {
+  /// Combines this with an earlier change of the same field, as a value or as one operation.
+  /// Returns nil if no single operation has both effects.
+  func combined(with earlier: JSONValue) -> JSONValue? {
     guard self != .delete else { return json }
     guard let name = earlier["__op"]?.stringValue else { return applied(to: earlier) }
     if name == "Delete" { return applied(to: nil) }
@@ -56,13 +57,13 @@ enum FieldOperation: Sendable, Equatable {
 
   // MARK: Sending
 
-  /// Whether a body leaves the server with the same object when it is sent twice. `Increment` and `Add` do not; neither does an
-  /// operation that is not known.
+  /// Whether sending a body twice has the same effect as sending it once. `Increment`, `Add` and
+  /// unknown operations are not repeatable.
   static func isRepeatable(_ body: JSONObject) -> Bool { body.allSatisfy { isRepeatable($0.value) } }
 
   private static let repeatable: Set = ["AddUnique", "Remove", "Delete", "AddRelation", "RemoveRelation"]
   private static let others: Set = ["Increment", "Add", "Batch"]
-  /// Between the names of operations that one request cannot make together.
+  /// Separates the names of operations that one request cannot combine.
   private static let joint = " and then "
 
   private static func isRepeatable(_ value: JSONValue) -> Bool {
@@ -71,18 +72,19 @@ enum FieldOperation: Sendable, Equatable {
     return (value["ops"]?.arrayValue ?? []).allSatisfy(isRepeatable)
   }
 
-  /// Stands for two operations on a value that is not known here: ``check(_:on:)`` refuses it.
+  /// Returns a marker for two operations on an unknown value, which ``check(_:on:)`` rejects.
   func clashing(with earlier: JSONValue) -> JSONValue {
     ["__op": .string([earlier, json].compactMap { $0["__op"]?.stringValue }.joined(separator: Self.joint))]
   }
 
-  /// - Throws: ``ParseProblem`` for an operation that the server does not know: it would fail with an internal error.
+  /// - Throws: ``ParseProblem`` for an unknown operation, for which the server would fail with an
+  ///   internal error.
   static func check(_ name: String, on field: String) throws(ParseProblem) {
     guard !repeatable.contains(name), !others.contains(name) else { return }
     guard !name.contains(joint) else {
       throw ParseProblem(
-        description: "field '\(field)' was changed by \(name), which one request cannot do, and its value is not known here: "
-          + "fetch the object first, or save it between the two")
+        description: "field '\(field)' was changed by \(name), one request cannot express both changes, and the current value is "
+          + "not known: fetch the object first, or save it between the two changes")
     }
     let known = repeatable.union(others).sorted().joined(separator: ", ")
     throw ParseProblem(description: "field '\(field)': operation '\(name)' is not known; known: \(known)")

@@ -1,20 +1,21 @@
 import JSON
 
-/// Makes the bodies of a class's creates and updates out of records as a soup keeps them.
+/// Makes the request bodies for a class's creates and updates from the records of a soup.
 struct RecordEncoder: Sendable {
   let className: String
   let createFields: [String]
   let updateFields: [String]
 
-  /// One body, ready but for the objects it waits for.
+  /// A request body, and the objects it must wait for.
   struct Write: Sendable, Equatable {
     let body: JSONObject
     /// Objects that it points to and that must be created first.
     let waitsFor: [ParsePointer]
   }
 
-  /// - Parameter clientKeyField: Filled with an id when a record is made here, and sent with its create to find it by.
-  /// - Throws: ``ParseProblem`` for a class or a field that cannot be.
+  /// - Parameter clientKeyField: A field that gets an id when a record is created locally, and is
+  ///   sent with its create so that the object can be found.
+  /// - Throws: ``ParseProblem`` for an invalid class or field name.
   init(className: String, createFields: [String], updateFields: [String], clientKeyField: String? = nil) throws(ParseProblem) {
     try ParseNames.checkClass(className)
     for field in createFields + updateFields + [clientKeyField].compactMap({ $0 }) {
@@ -26,9 +27,10 @@ struct RecordEncoder: Sendable {
     self.updateFields = updateFields.filter { !ParseNames.serverFields.contains($0) }
   }
 
-  /// A field that the record lacks is left out. An access list goes along, listed or not: without it an object that only some may
-  /// read would be made, or made anew, for everyone.
-  /// - Throws: ``ParseProblem`` that names the field.
+  /// Makes the body of a create. Omits fields that the record lacks. Always includes the ACL:
+  /// without it, an object with restricted access would be created, or created again, for everyone.
+  ///
+  /// - Throws: ``ParseProblem``, which names the field.
   func create(_ record: JSONObject) throws(ParseProblem) -> Write {
     var draft = Draft(className: className)
     for field in createFields {
@@ -38,9 +40,12 @@ struct RecordEncoder: Sendable {
     return try draft.write()
   }
 
-  /// - Parameter base: The server's last copy of the object; without one every field is sent.
-  /// - Returns: nil when nothing has changed: an empty PUT would move `updatedAt` for every other client.
-  /// - Throws: ``ParseProblem`` that names the field.
+  /// Makes the body of an update.
+  ///
+  /// - Parameter base: The server's last copy of the object; nil sends all fields.
+  /// - Returns: nil if nothing has changed: an empty PUT would change `updatedAt` for all other
+  ///   clients.
+  /// - Throws: ``ParseProblem``, which names the field.
   func update(_ record: JSONObject, from base: JSONObject?) throws(ParseProblem) -> Write? {
     var draft = Draft(className: className)
     for field in updateFields {
@@ -48,7 +53,7 @@ struct RecordEncoder: Sendable {
         if let known = base?[field], isUnchanged(value, known) { continue }
         try draft.set(field, value)
       } else if base == nil || base?[field] != nil {
-        // A column that never came may be hidden from this user: it is not deleted.
+        // A column that was never received may be hidden from this user, so it is not deleted.
         draft.body[field] = FieldOperation.delete.json
       }
     }
@@ -56,7 +61,8 @@ struct RecordEncoder: Sendable {
     return write.body.isEmpty ? nil : write
   }
 
-  /// By what would be sent. What cannot be sent counts as changed: sending it tells why.
+  /// Compares the values as they would be sent. An unsendable value counts as changed, so that
+  /// sending it reports the reason.
   private func isUnchanged(_ value: JSONValue, _ known: JSONValue) -> Bool {
     guard let sent = try? OutgoingValue(value), let before = try? OutgoingValue(known) else { return false }
     switch (sent.json, before.json) {
@@ -84,7 +90,7 @@ struct RecordEncoder: Sendable {
       guard let json = sent.json else { return }
       body[field] = json
       waitsFor += sent.unresolved.filter { !waitsFor.contains($0) }
-      // Points deeper inside a value are not columns: the server does not count them.
+      // Nested points are not columns, so the server does not count them.
       if json["__type"] == "GeoPoint" { pointFields.append(field) }
     }
 
@@ -92,7 +98,7 @@ struct RecordEncoder: Sendable {
       guard pointFields.count < 2 else {
         throw ParseProblem(
           description: "class \(className) would get the GeoPoints \(pointFields.map { "'\($0)'" }.joined(separator: " and ")): "
-            + "an object may have one; store the others as an Object with latitude and longitude")
+            + "an object may have only one; store the others as an Object with latitude and longitude")
       }
       return Write(body: body, waitsFor: waitsFor)
     }

@@ -1,11 +1,11 @@
 import JSON
 import SmartStore
 
-/// What becomes of one relation column of an owner: the net difference of links, so that no id is both added and removed. The
-/// server runs the two parts at the same time.
+/// The net changes of one relation column of an owner. No id is both added and removed, because the
+/// server applies both parts concurrently.
 struct RelationChange: Sendable, Equatable {
   let field: String
-  /// Of the targets.
+  /// The class of the related objects.
   let className: String
   private(set) var added: Set<String> = []
   private(set) var removed: Set<String> = []
@@ -15,14 +15,14 @@ struct RelationChange: Sendable, Equatable {
     self.className = className
   }
 
-  /// The links that lead from one set of targets to another.
+  /// The changes from one set of related ids to another.
   init(field: String, className: String, from before: Set<String>, to after: Set<String>) {
     self.init(field: field, className: className)
     added = after.subtracting(before)
     removed = before.subtracting(after)
   }
 
-  /// The last word about an id counts.
+  /// The last change of an id applies.
   mutating func link(_ id: String) {
     removed.remove(id)
     added.insert(id)
@@ -33,16 +33,17 @@ struct RelationChange: Sendable, Equatable {
     removed.insert(id)
   }
 
-  /// Targets that have no id of the server yet; they are left out of ``operation``.
+  /// Related ids that are still local; ``operation`` omits them.
   var waiting: [String] { added.union(removed).filter(Self.isLocal).sorted() }
 
-  /// nil when there is nothing to send: an empty list makes the server fail.
+  /// The operation to send; nil if there is nothing to send, because the server fails for an empty
+  /// list.
   var operation: JSONValue? {
     let parts = [part("AddRelation", added), part("RemoveRelation", removed)].compactMap { $0 }
     return parts.count > 1 ? ["__op": "Batch", "ops": .array(parts)] : parts.first
   }
 
-  /// The same with targets that have no id of the server yet, for those who put the ids in later.
+  /// The operation including local ids, for callers that resolve them later.
   var wholeOperation: JSONValue? {
     let parts = [part("AddRelation", added, withLocal: true), part("RemoveRelation", removed, withLocal: true)].compactMap { $0 }
     return parts.count > 1 ? ["__op": "Batch", "ops": .array(parts)] : parts.first
@@ -57,7 +58,7 @@ struct RelationChange: Sendable, Equatable {
 
   private static func isLocal(_ id: String) -> Bool { id.hasPrefix(SoupField.localIdPrefix) }
 
-  /// The body of the one PUT that an owner gets for all its relation columns; nil when none of them has changed.
+  /// Returns the body of one PUT with all relation columns of an owner; nil if none has changed.
   static func body(_ changes: [RelationChange]) -> JSONObject? {
     let members = changes.compactMap { change in change.operation.map { (change.field, $0) } }
     return members.isEmpty ? nil : JSONObject(members)

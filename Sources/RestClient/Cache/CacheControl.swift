@@ -1,9 +1,10 @@
 import Support
 
-/// The directives of a `Cache-Control` header, of a request or of an answer. Unknown ones are ignored.
+/// The directives of a `Cache-Control` header of a request or a response. Unknown directives are
+/// ignored.
 ///
-/// - Note: RFC 9111, section 5.2, and RFC 5861. Of doubled directives the strictest counts; a number that is not one is 0, and
-///   none is above 2^31.
+/// - Note: Source: RFC 9111, section 5.2, and RFC 5861. If a directive is repeated, the strictest
+///   one applies. An argument that is not a number counts as 0, and no value exceeds 2^31.
 struct CacheControl: Sendable, Equatable {
   var noStore = false
   var noCache = false
@@ -11,7 +12,7 @@ struct CacheControl: Sendable, Equatable {
   var onlyIfCached = false
   /// Seconds.
   var maxAge: Double?
-  /// Seconds from the end of freshness; infinite when the directive names none.
+  /// Seconds after the response stops being fresh; infinite if the directive has no argument.
   var maxStale: Double?
   var staleIfError: Double?
   var staleWhileRevalidate: Double?
@@ -21,7 +22,7 @@ struct CacheControl: Sendable, Equatable {
 
   init() {}
 
-  /// - Parameter values: The values of all header lines of that name.
+  /// - Parameter values: The values of all `Cache-Control` header lines.
   init(_ values: [String]) {
     for value in values {
       for directive in CacheControl.directives(of: value) { take(directive.name, directive.argument) }
@@ -30,7 +31,7 @@ struct CacheControl: Sendable, Equatable {
 
   init(headers: [(name: String, value: String)]) {
     self.init(headers.filter { $0.name.equalsIgnoringCase("Cache-Control") }.map(\.value))
-    // RFC 9111, section 5.4: only where Cache-Control says nothing.
+    // RFC 9111, section 5.4: Pragma applies only if there is no Cache-Control.
     let isAlone = !headers.contains { $0.name.equalsIgnoringCase("Cache-Control") }
     let pragma = headers.filter { $0.name.equalsIgnoringCase("Pragma") }
     if isAlone, pragma.contains(where: { $0.value.lowercased().containsASCII("no-cache") }) { noCache = true }
@@ -39,7 +40,8 @@ struct CacheControl: Sendable, Equatable {
   private mutating func take(_ name: String, _ argument: String?) {
     switch name {
     case "no-store": noStore = true
-    // With field names it forbids only those; taking it for all is the strict reading.
+    // With field names, no-cache restricts only those fields. We restrict the whole response, which
+    // is the strict reading.
     case "no-cache": noCache = true
     case "must-revalidate": mustRevalidate = true
     case "only-if-cached": onlyIfCached = true
@@ -57,7 +59,7 @@ struct CacheControl: Sendable, Equatable {
     return min(Double(text) ?? CacheControl.longestSeconds, CacheControl.longestSeconds)
   }
 
-  /// Names in lower case, arguments without quotes.
+  /// Splits a header value into directives, with names in lower case and arguments unquoted.
   private static func directives(of value: String) -> [(name: String, argument: String?)] {
     var result: [(String, String?)] = [], rest = Array(value.utf8)[...]
     while !rest.isEmpty {
@@ -90,5 +92,5 @@ struct CacheControl: Sendable, Equatable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

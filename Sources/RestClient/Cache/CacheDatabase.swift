@@ -2,11 +2,13 @@ import Database
 import Glibc
 import Support
 
-/// The file of one connection's cache. Not thread-safe; ``ResponseCache`` calls it on its queue. Every function may throw a
+/// Stores the response cache of one connection in a SQLite database.
+///
+/// Not thread-safe: ``ResponseCache`` calls it on its own queue. Every function can throw a
 /// `DatabaseError`.
 ///
-/// SQLite, because several processes share the file: it locks, survives a kill, evicts and looks up by index, and its page
-/// cache is the part in memory.
+/// SQLite fits because several processes share the file: it locks, survives a kill, looks up and
+/// evicts by index, and its page cache serves as the in-memory part.
 final class CacheDatabase {
   struct Row {
     let variant: String
@@ -14,22 +16,25 @@ final class CacheDatabase {
     let lastUsed: Double
   }
 
-  /// Nil keeps everything in memory.
+  /// The database file; nil keeps everything in memory.
   let path: String?
   private let limits: ConnectionSettings.CacheLimits
   private let connection: Connection
-  /// Mixed into digests, so that the file does not tell which secrets were used.
+  /// Mixed into every digest, so that the file does not reveal which secrets were used.
   let salt: String
 
   private static let schemaVersion: Int64 = 1
   private static let sideFiles = ["", "-wal", "-shm"]
 
-  /// Whether a damaged file had to give way to a new one.
+  /// Whether a damaged file was replaced by a new one.
   let wasRebuilt: Bool
 
-  /// - Parameter isDoubtful: Look through the whole file first: something in it was found damaged.
-  /// - Throws: `DatabaseError`; `FileError` when the folder cannot be made.
-  init(path: String?, limits: ConnectionSettings.CacheLimits, isDoubtful: Bool = false) throws {
+  /// Opens or creates the cache.
+  ///
+  /// - Parameter checksIntegrity: Check the whole file first, because a part of it was found to be
+  ///   damaged.
+  /// - Throws: `DatabaseError`; `FileError` if the folder cannot be created.
+  init(path: String?, limits: ConnectionSettings.CacheLimits, checksIntegrity: Bool = false) throws {
     self.path = path
     self.limits = limits
     guard let path else {
@@ -38,16 +43,17 @@ final class CacheDatabase {
       wasRebuilt = false
       return
     }
-    // Under a lock: another process may be about to replace a damaged file, and SQLite finds the side files by their names.
+    // Hold a lock: another process may be about to replace a damaged file, and SQLite finds side
+    // files by name.
     let lock = try CacheDatabase.lock(path)
     defer { lock.release() }
     let opened: (connection: Connection, salt: String), rebuilt: Bool
     do {
-      opened = try CacheDatabase.open(path, limits, isDoubtful: isDoubtful)
+      opened = try CacheDatabase.open(path, limits, checksIntegrity: checksIntegrity)
       rebuilt = false
     } catch let error as DatabaseError where error.isCorrupt {
       for suffix in CacheDatabase.sideFiles { unlink(path + suffix) }
-      opened = try CacheDatabase.open(path, limits, isDoubtful: false)
+      opened = try CacheDatabase.open(path, limits, checksIntegrity: false)
       rebuilt = true
     }
     (connection, salt, wasRebuilt) = (opened.connection, opened.salt, rebuilt)
@@ -61,16 +67,17 @@ final class CacheDatabase {
   }
 
   private static func open(
-    _ path: String, _ limits: ConnectionSettings.CacheLimits, isDoubtful: Bool
+    _ path: String, _ limits: ConnectionSettings.CacheLimits, checksIntegrity: Bool
   ) throws -> (connection: Connection, salt: String) {
-    // SQLite would make it readable by others; its side files get the mode of this one.
+    // SQLite would create a file that other users can read. Its side files inherit the mode of this
+    // one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
     let connection = try Connection(path: path, mode: .readWrite)
     do {
       connection.setBusyTimeout(milliseconds: Tuning.cacheBusyTimeoutMs)
       try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-      if isDoubtful, try connection.firstValue("PRAGMA quick_check(1)") != .text("ok") {
+      if checksIntegrity, try connection.firstValue("PRAGMA quick_check(1)") != .text("ok") {
         throw DatabaseError(code: CacheDatabase.corrupt, message: "the file is damaged")
       }
       return (connection, try prepare(connection, limits))
@@ -80,9 +87,11 @@ final class CacheDatabase {
     }
   }
 
-  /// SQLITE_CORRUPT; only Sources/Database knows SQLite's names.
+  /// SQLITE_CORRUPT. Only Sources/Database may import SQLite's constants.
   private static let corrupt: Int32 = 11
 
+  /// Sizes the page cache and creates the tables.
+  ///
   /// - Returns: The file's salt.
   private static func prepare(_ connection: Connection, _ limits: ConnectionSettings.CacheLimits) throws -> String {
     let kilobytes = max(64, Int(limits.memoryMB * 1024))
@@ -117,7 +126,8 @@ final class CacheDatabase {
 
   // MARK: Rows
 
-  /// All variants under a key, the newest first. Rows that cannot be read are left out: they count as misses.
+  /// Returns all variants stored under a key, newest first. Skips unreadable rows, which then count
+  /// as misses.
   func rows(_ key: String) throws -> [Row] {
     let statement = try connection.statement(
       """
@@ -137,7 +147,7 @@ final class CacheDatabase {
     return rows
   }
 
-  /// Stores or replaces an answer, and takes out what was used least recently until all fits.
+  /// Stores or replaces a response, then evicts the least recently used ones until the rest fits.
   func put(_ response: CachedResponse, key: String, variant: String, url: String, now: Double) throws {
     let headers = CachedHeaders.text(response.headers)
     let size = response.body.count + headers.utf8.count + url.utf8.count + variant.utf8.count + key.utf8.count + rowOverhead
@@ -166,7 +176,8 @@ final class CacheDatabase {
     try connection.execute("PRAGMA incremental_vacuum")
   }
 
-  /// Notes a use, seldom: it is a write, and seconds do not decide what goes first.
+  /// Updates the time of last use, at most once per ``Tuning/cacheTouchS``: each update is a write,
+  /// and eviction does not need finer times.
   func touch(key: String, variant: String, lastUsed: Double, now: Double) throws {
     guard now - lastUsed >= Tuning.cacheTouchS else { return }
     try connection.run(
@@ -177,12 +188,14 @@ final class CacheDatabase {
     try connection.run("DELETE FROM http_cache WHERE key = ? AND variant = ?", [.text(key), .text(variant)])
   }
 
-  /// Removes what is stored for a URL, whatever the account.
-  /// - Parameter withQueries: And for the same path with any query: all pages of a list.
+  /// Removes the responses stored for a URL, for every account.
+  ///
+  /// - Parameter withQueries: Also remove the same path with any query, such as all pages of a
+  ///   list.
   func remove(url: String, withQueries: Bool) throws {
     try connection.run("DELETE FROM http_cache WHERE url = ?", [.text(url)])
     guard withQueries else { return }
-    // '@' is the character behind '?'.
+    // '@' follows '?' in ASCII.
     try connection.run("DELETE FROM http_cache WHERE url >= ? AND url < ?", [.text(url + "?"), .text(url + "@")])
   }
 
@@ -191,7 +204,7 @@ final class CacheDatabase {
     try connection.execute("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// What is stored, the most recently used first.
+  /// Lists the stored responses, most recently used first.
   func summaries() throws -> [CacheEntrySummary] {
     let statement = try connection.statement(
       "SELECT url, status, size, response_time, last_used FROM http_cache ORDER BY last_used DESC, url")
@@ -207,13 +220,13 @@ final class CacheDatabase {
   }
 
   private var limit: Int64 { Int64((path == nil ? limits.memoryMB : limits.diskMB) * 1024 * 1024) }
-  /// Bytes that SQLite needs for a row and its index entries, about.
+  /// Approximate bytes that SQLite needs for a row and its index entries.
   private let rowOverhead = 128
 }
 
-/// One stored answer, for lists.
+/// Describes one stored response in a listing.
 package struct CacheEntrySummary: Sendable, Equatable {
-  /// Without the values of secret parameters.
+  /// Values of secret parameters are removed.
   package let url: String
   package let status: Int
   /// Bytes.

@@ -1,17 +1,20 @@
-/// What is done with a request, given what is stored for it. A value: no clock, no network, no disk.
+/// Decides how to answer a request, given the stored response. A pure value: it uses no clock,
+/// network or disk.
 enum CacheDecision: Sendable, Equatable {
-  /// The stored answer is the answer. - `refresh`: and it is validated in the background.
+  /// Return the stored response. If `refresh` is true, also revalidate it in the background.
   case serve(isStale: Bool, refresh: Bool)
-  /// Ask the server whether the stored answer still holds.
+  /// Ask the server whether the stored response is still valid.
   case validate
-  /// Ask the server; what is stored plays no part.
+  /// Fetch from the server and ignore the stored response.
   case fetch
-  /// Nothing may be asked, and nothing that is stored may be served: the answer is a 504.
+  /// The request must not go out and no stored response may be used: the result is a 504.
   case unavailable
 
+  /// Returns the decision for one request.
+  ///
   /// - Parameters:
-  ///   - stored: What is stored for this very request, its `Vary` headers included.
-  ///   - request: The directives the caller put into the request.
+  ///   - stored: The response stored for exactly this request, including its `Vary` headers.
+  ///   - request: The cache directives that the caller put into the request.
   ///   - now: Seconds since 1970.
   static func of(stored: CachedResponse?, mode: CacheMode, request: CacheControl, now: Double) -> CacheDecision {
     if mode == .bypass || request.noStore { return .fetch }
@@ -37,10 +40,11 @@ enum CacheDecision: Sendable, Equatable {
     return .serve(isStale: !isFresh, refresh: false)
   }
 
-  /// Whether the stored answer may stand in for one that did not come.
+  /// Tells whether the stored response may replace a failed one.
   ///
-  /// - Parameter status: Of the server's answer; nil when there was none.
-  /// - Note: RFC 5861, section 4. Never for a sync, which asks for validated answers alone.
+  /// - Parameter status: The status of the server's response; nil if none arrived.
+  /// - Note: Source: RFC 5861, section 4. Always false for a sync, which accepts only validated
+  ///   responses.
   static func mayServeStale(
     _ stored: CachedResponse, mode: CacheMode, request: CacheControl, status: Int?, now: Double
   ) -> Bool {
@@ -52,14 +56,16 @@ enum CacheDecision: Sendable, Equatable {
   }
 }
 
-/// The request's values of the headers that an answer varies by.
+/// Holds the request's values of the headers that a response varies by.
 struct CacheVariant: Sendable, Equatable {
-  /// Names in lower case, in order; nil is a header that the request lacks.
+  /// Sorted by name, in lower case; the value is nil if the request lacks the header.
   let values: [(name: String, value: String?)]
 
+  /// Collects the values of the request headers that `Vary` names.
+  ///
   /// - Parameters:
-  ///   - vary: The values of the answer's `Vary` headers.
-  ///   - digest: Stands in for values that are secrets.
+  ///   - vary: The values of the response's `Vary` headers.
+  ///   - digest: Replaces secret values.
   init(vary: [String], request: [(name: String, value: String)], digest: (String) -> String) {
     let names = Set(vary.flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() })
     values = names.filter { !$0.isEmpty }.sorted().map { name in
@@ -72,10 +78,11 @@ struct CacheVariant: Sendable, Equatable {
 
   static func == (a: CacheVariant, b: CacheVariant) -> Bool { a.text == b.text }
 
-  /// For the database: `name:value` lines, `name` alone for an absent one. Header values hold no line breaks.
+  /// The form stored in the database: `name:value` lines, or just `name` if the header is absent.
+  /// Header values never contain line breaks.
   var text: String { values.map { entry in entry.value.map { "\(entry.name):\($0)" } ?? entry.name }.joined(separator: "\n") }
 
-  /// Whether a request would get the answer that is stored under a variant's text.
+  /// Tells whether a request matches the variant text of a stored response.
   static func matches(_ text: String, request: [(name: String, value: String)], digest: (String) -> String) -> Bool {
     let names = text.split(separator: "\n").map { String($0.prefix { $0 != ":" }) }
     return CacheVariant(vary: names, request: request, digest: digest).text == text

@@ -1,17 +1,18 @@
-/// What a request wants of the response cache.
+/// How a request uses the response cache.
 public enum CacheMode: String, CaseIterable, Sendable {
-  /// Fresh answers are served without a request, stale ones are validated. For single GETs of scripts.
+  /// Serve fresh responses without a request and validate stale ones. Used for single GETs of
+  /// scripts.
   case `default`
-  /// Always validated before use. For syncs.
+  /// Always validate before use. Used for syncs.
   case revalidate
-  /// A stored answer is ignored and replaced.
+  /// Ignore the stored response and replace it.
   case reload
-  /// Neither read nor stored. For uploads and token requests.
+  /// Neither read nor store. Used for uploads and token requests.
   case bypass
-  /// Stored answers only; a 504 where there is none.
+  /// Use stored responses only; fail with a 504 if there is none.
   case offline
 
-  /// What the request tells caches on the way.
+  /// The `Cache-Control` directive sent with the request, for caches along the way.
   var directive: String? {
     switch self {
     case .default: nil
@@ -23,16 +24,16 @@ public enum CacheMode: String, CaseIterable, Sendable {
   }
 }
 
-/// What the cache did for an answer; the word in the request log.
+/// How the cache took part in a response. The raw value appears in the request log.
 public enum CacheResult: String, Sendable {
-  /// Served without a request.
+  /// Served from the cache without a request.
   case hit
-  /// The server said that the stored answer still holds (304).
+  /// The server confirmed the stored response (304).
   case revalidated
-  /// From the server.
+  /// Fetched from the server.
   case miss
-  /// Served although it is no longer fresh.
+  /// Served from the cache although no longer fresh.
   case stale
-  /// The cache took no part.
+  /// The cache was not used.
   case bypass
 }

@@ -1,12 +1,13 @@
 import JSON
 
-/// Headers as the cache's database keeps them: a JSON array of names and values, one after the other.
+/// Converts headers to and from the form in the cache database: a JSON array of alternating names
+/// and values.
 enum CachedHeaders {
   static func text(_ headers: [CachedResponse.Header]) -> String {
     JSONValue.array(headers.flatMap { [.string($0.name), .string($0.value)] }).text
   }
 
-  /// Nil for anything else than ``text(_:)`` makes.
+  /// Returns nil for text that ``text(_:)`` did not produce.
   static func read(_ text: String) -> [(name: String, value: String)]? {
     guard let list = (try? JSONValue(parsing: text))?.arrayValue, list.count % 2 == 0 else { return nil }
     let texts = list.compactMap(\.stringValue)

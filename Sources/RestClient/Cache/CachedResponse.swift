@@ -1,10 +1,10 @@
-/// An answer as the cache keeps it. Times are seconds since 1970 on this machine's clock.
+/// A response in the cache. Times are seconds since 1970 by this machine's clock.
 struct CachedResponse: Sendable, Equatable {
   var status: Int
   var headers: [Header]
   /// Decompressed.
   var body: [UInt8]
-  /// When the request was sent, and when the head of its answer came.
+  /// `requestTime` is when the request was sent, `responseTime` when the response's head arrived.
   var requestTime: Double
   var responseTime: Double
 
@@ -31,7 +31,8 @@ struct CachedResponse: Sendable, Equatable {
   var lastModified: String? { values("Last-Modified").first }
   var control: CacheControl { CacheControl(headers: headers.map { ($0.name, $0.value) }) }
 
-  /// The headers of a request that asks whether this answer still holds; none when it cannot be asked.
+  /// The headers of a request that validates this response; empty if the response has no
+  /// validators.
   var conditions: [(name: String, value: String)] {
     [("If-None-Match", entityTag), ("If-Modified-Since", lastModified)].compactMap { name, value in
       value.map { (name: name, value: $0) }
@@ -42,19 +43,19 @@ struct CachedResponse: Sendable, Equatable {
 // MARK: - Freshness (RFC 9111, section 4.2)
 
 extension CachedResponse {
-  /// Seconds the answer stays fresh, counted in its age.
+  /// Seconds that the response stays fresh, measured by its age.
   var lifetime: Double {
     if let maxAge = control.maxAge { return maxAge }
     let expires = values("Expires")
     if !expires.isEmpty {
-      // Unreadable, such as "0": has expired. Of several the earliest.
+      // An unreadable date, such as "0", means expired. If there are several, the earliest applies.
       return expires.map { HTTPDate.secondsSince1970($0).map { max(0, Double($0) - date) } ?? 0 }.min() ?? 0
     }
     guard let modified = lastModified.flatMap({ HTTPDate.secondsSince1970($0) }) else { return 0 }
     return min(86_400, max(0, date - Double(modified)) / 10)
   }
 
-  /// Seconds since the origin made or confirmed the answer.
+  /// Seconds since the origin server generated or validated the response.
   func age(at now: Double) -> Double {
     let apparent = max(0, responseTime - date)
     let claimed = values("Age").map { Double($0) ?? 0 }.filter { $0 >= 0 && $0.isFinite }.max() ?? 0
@@ -63,10 +64,10 @@ extension CachedResponse {
 
   func isFresh(at now: Double, minFresh: Double = 0) -> Bool { lifetime > age(at: now) + minFresh }
 
-  /// Seconds since the end of freshness.
+  /// Seconds since the response stopped being fresh.
   func staleness(at now: Double) -> Double { age(at: now) - lifetime }
 
-  /// The server's `Date`, else the time of reception.
+  /// The response's `Date`, or the time it was received.
   private var date: Double {
     values("Date").first.flatMap { HTTPDate.secondsSince1970($0) }.map(Double.init) ?? responseTime
   }
@@ -75,11 +76,12 @@ extension CachedResponse {
 // MARK: - Storing and renewing
 
 extension CachedResponse {
-  /// The only statuses that are kept.
+  /// The only statuses that are stored.
   static let storedStatuses: Set<Int> = [200, 204, 301, 308, 404, 410]
 
-  /// Nil for an answer that must not, or need not, be kept.
-  /// - Parameter request: The request's own directives.
+  /// Fails for a response that must not be stored, or is not worth storing.
+  ///
+  /// - Parameter request: The request's own cache directives.
   init?(storing response: RestResponse, request: CacheControl, requestTime: Double, responseTime: Double) {
     let control = CacheControl(headers: response.headers)
     guard !request.noStore, !control.noStore, CachedResponse.storedStatuses.contains(response.status),
@@ -92,9 +94,10 @@ extension CachedResponse {
       body: response.body.withUnsafeBytes { Array($0) }, requestTime: requestTime, responseTime: responseTime)
   }
 
-  /// The answer with what a 304 says of it, and its age begun anew.
+  /// Returns this response updated with the headers of a 304, and with its age restarted.
   ///
-  /// - Returns: Nil when the 304 is about another answer: then this one is to be dropped and asked for without conditions.
+  /// - Returns: Nil if the 304 refers to a different response. The caller then drops this one and
+  ///   repeats the request without conditions.
   func renewed(by response: RestResponse, requestTime: Double, responseTime: Double) -> CachedResponse? {
     if let tag = response.header("ETag"), let mine = entityTag {
       let isSame = CachedResponse.isWeak(tag) ? CachedResponse.opaque(tag) == CachedResponse.opaque(mine) : tag == mine
@@ -103,7 +106,7 @@ extension CachedResponse {
     var result = self
     let fresh = CachedResponse.kept(response.headers).map { Header(name: $0.name, value: $0.value) }
     result.headers.removeAll { old in fresh.contains { $0.name.equalsIgnoringCase(old.name) } }
-    // What describes the way and not the answer, such as Age, ends with the way.
+    // Headers such as Age describe one transfer, not the response.
     result.headers.removeAll { $0.name.equalsIgnoringCase("Age") || $0.name.equalsIgnoringCase("Date") }
     result.headers += fresh
     result.requestTime = requestTime
@@ -114,7 +117,7 @@ extension CachedResponse {
   private static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
   private static func opaque(_ tag: String) -> Substring { isWeak(tag) ? tag.dropFirst(2) : tag[...] }
 
-  /// Without the headers of one hop, those about the encoded body, and cookies.
+  /// Removes hop-by-hop headers, headers that describe the encoded body, and cookies.
   static func kept(_ headers: [(name: String, value: String)]) -> [(name: String, value: String)] {
     var dropped: Set<String> = [
       "connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authenticate", "proxy-authorization",

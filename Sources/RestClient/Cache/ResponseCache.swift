@@ -3,18 +3,19 @@ import Dispatch
 import Logging
 import Support
 
-/// The response cache of one connection: what is stored for a request, on disk or in memory.
+/// Caches the responses of one connection, on disk or in memory.
 ///
-/// It never fails a request: a file that cannot be used is said once, and requests go without it. Threads: any; the disk is
-/// used on a queue of its own.
-package final class ResponseCache: @unchecked Sendable {  // `database` and `isSaid` are touched on `queue` alone
-  /// A stored answer and the request headers it was chosen by.
+/// It never fails a request: if the file is unusable, it logs one warning and requests go on
+/// without a cache. Threads: any; disk access happens on its own queue.
+package final class ResponseCache: @unchecked Sendable {  // `database` and `hasWarned` are only touched on `queue`
+  /// A stored response and the variant of request headers that it matched.
   struct Found: Sendable {
     let response: CachedResponse
     let variant: String
   }
 
-  /// The request whose answer is looked for. `account` tells who asks; it may hold a secret, which is only hashed.
+  /// Identifies a request in the cache. `account` says on whose behalf it is sent; it may contain a
+  /// secret and is only hashed.
   struct Key: Sendable {
     let url: String
     let account: String
@@ -26,10 +27,11 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
   private let logger: Logger
   private let now: @Sendable () -> Double
   private var database: CacheDatabase?
-  private var isSaid = false
+  private var hasWarned = false
   private var isClosed = false
 
-  /// - Parameter path: The file; nil, or limits without a disk, keep answers in memory.
+  /// - Parameter path: The database file. If it is nil, or the limits allow no disk space,
+  ///   responses stay in memory.
   package init(
     path: String?, limits: ConnectionSettings.CacheLimits, logger: Logger = Logger(label: "tureen.rest"),
     now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() }
@@ -40,7 +42,7 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
     self.now = now
   }
 
-  /// The file of a connection's cache under a home.
+  /// Returns the path of a connection's cache in a home folder.
   package static func path(home: String, connection: String) -> String { "\(home)/cache/\(connection.lowercased()).sqlite" }
 
   // MARK: For requests
@@ -69,15 +71,16 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
     await perform { try $0.remove(key: self.text(key, $0), variant: found.variant) }
   }
 
-  /// Drops what is stored for URLs, for every account: what they answer has changed.
-  /// - Parameter withQueries: And for the same paths with any query.
+  /// Drops the responses stored for URLs, for every account, because the resources have changed.
+  ///
+  /// - Parameter withQueries: Also drop the same paths with any query.
   func invalidate(_ urls: [String], withQueries: Bool = false) async {
     await perform { database in
       for url in urls { try database.remove(url: Self.shown(url), withQueries: withQueries) }
     }
   }
 
-  /// Waits for what is under way and closes the file. Later calls find nothing.
+  /// Waits for pending operations and closes the file. Later calls find nothing.
   func close() async {
     await withCheckedContinuation { continuation in
       queue.async {
@@ -89,7 +92,7 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
     }
   }
 
-  // MARK: For people. Both block.
+  // MARK: For the command line. Both calls block.
 
   package func entries() throws -> [CacheEntrySummary] { try queue.sync { try opened().summaries() } }
 
@@ -101,12 +104,12 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
     SHA2.hex([database.salt, key.account, Self.withoutFragment(key.url)].joined(separator: "\n"))
   }
 
-  /// The URL as the file holds it: its secrets only hashed, as part of the key.
+  /// Returns the URL as stored in the file. Its secrets only appear hashed, as part of the key.
   private static func shown(_ url: String) -> String { Redaction.url(withoutFragment(url)) }
 
   private static func withoutFragment(_ url: String) -> String { String(url.prefix { $0 != "#" }) }
 
-  /// Nil when the cache cannot be used.
+  /// Runs `body` on the queue. Returns nil if the cache is unusable.
   @discardableResult
   private func perform<Result: Sendable>(
     _ body: @escaping @Sendable (CacheDatabase) throws -> Result
@@ -122,12 +125,12 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
       return try body(try opened())
     } catch let error as DatabaseError where error.isCorrupt {
       database?.close()
-      database = try? CacheDatabase(path: path, limits: limits, isDoubtful: true)
-      say("was damaged; it begins anew")
+      database = try? CacheDatabase(path: path, limits: limits, checksIntegrity: true)
+      warnOnce("was damaged and has been recreated")
     } catch let error as DatabaseError where error.isBusy {
       logger.debug("the response cache is busy")
     } catch {
-      say("cannot be used, so answers are not stored: \(error)")
+      warnOnce("is not usable, so responses are not stored: \(error)")
     }
     return nil
   }
@@ -135,19 +138,19 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `isS
   private func opened() throws -> CacheDatabase {
     if let database { return database }
     let made = try CacheDatabase(path: path, limits: limits)
-    if made.wasRebuilt { say("was damaged; it begins anew") }
+    if made.wasRebuilt { warnOnce("was damaged and has been recreated") }
     database = made
     return made
   }
 
-  private func say(_ what: String) {
-    guard !isSaid else { return }
-    isSaid = true
+  private func warnOnce(_ what: String) {
+    guard !hasWarned else { return }
+    hasWarned = true
     logger.warning("the response cache \(path ?? "in memory") \(what)")
   }
 }
 
-/// Headers in a form that crosses tasks.
+/// Sendable wrapper for header fields.
 struct Headers: Sendable {
   let fields: [(name: String, value: String)]
 }

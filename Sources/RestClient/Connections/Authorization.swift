@@ -1,35 +1,37 @@
 import Dispatch
 import Support
 
-/// What the requests of a connection carry that only its own origin may see.
+/// Headers that a connection sends only to its own origin.
 struct AuthorizedHeaders: Sendable {
   let fields: [(name: String, value: String)]
-  /// Tells whose answers the cache holds. May hold secrets: only ever hashed.
+  /// Identifies the account whose responses are cached. May contain secrets, so it is only ever
+  /// hashed.
   let account: String
-  /// Values to keep out of logs and errors.
+  /// Values that must not appear in logs and errors.
   let secrets: [String]
-  /// Raised with every change of a secret or token.
+  /// Increases with every change of a secret or token.
   let generation: Int
-  /// Of a user who signed in or out while programs ran.
+  /// The session of a user who signed in or out at run time.
   var session: UserSession?
 }
 
-/// Reads the secrets of one connection, once for all its requests, and again after a refusal.
+/// Reads a connection's secrets once for all requests, and again after the server refuses them.
 actor ConnectionAuthorization {
   private struct Values: Sendable, Equatable {
-    /// The settings' headers, and the authorization but for a token that has to be asked for.
+    /// The headers from the settings, plus the authorization header unless it needs a token
+    /// request.
     var headers: [(name: String, value: String)] = []
-    /// Of `auth`; nil when there is none and it is optional.
+    /// The secret from `auth`; nil if it is missing and optional.
     var secret: String?
     var secrets: [String] = []
-    /// Of a user who signed in or out since.
+    /// The session of a user who signed in or out at run time.
     var session: UserSession?
 
     static func == (a: Values, b: Values) -> Bool {
       a.secret == b.secret && a.secrets == b.secrets && a.session == b.session
     }
 
-    /// Puts the session in the place of the settings' own.
+    /// Replaces the session token of the settings by the given session.
     mutating func take(_ session: UserSession?) {
       guard let session else { return }
       self.session = session
@@ -43,18 +45,18 @@ actor ConnectionAuthorization {
   private let settings: ConnectionSettings
   private let reading: SecretReading
   private let tokens: TokenKeeper?
-  /// nil keeps sessions in memory.
+  /// The session file; nil keeps sessions in memory.
   private let sessionFile: UserSessionFile?
   private var sessionInMemory: UserSession?
   private var values: Values?
-  /// Secrets of targets' headers that have been read.
-  private var others: [(source: SecretSource, text: String)] = []
+  /// Secrets already read for targets' headers.
+  private var headerSecrets: [(source: SecretSource, text: String)] = []
   private var loading: Task<Result<Values, RestError>, Never>?
   private var generation = 0
-  /// The server's refusal of the present values: they are not sent again.
+  /// The server's refusal of the current values; they are not sent again.
   private var refusal: RestError?
 
-  /// - Parameter folder: Where a user's session is kept; nil for memory.
+  /// - Parameter folder: The folder of the user's session file; nil keeps the session in memory.
   init(_ settings: ConnectionSettings, _ reading: SecretReading, tokens: TokenKeeper?, folder: String? = nil) {
     self.settings = settings
     self.reading = reading
@@ -62,21 +64,25 @@ actor ConnectionAuthorization {
     sessionFile = folder.map { UserSessionFile(folder: $0) }
   }
 
-  /// - Parameter signsIn: The request is to get a session: that the last one was refused does not concern it.
-  /// - Throws: ``RestError`` `.notAuthenticated` when a secret is missing, or the server has refused these already.
+  /// Returns the headers for a request, reading the secrets first if necessary.
+  ///
+  /// - Parameter signsIn: The request obtains a new session, so an earlier refusal of the old one
+  ///   does not matter.
+  /// - Throws: ``RestError`` `.notAuthenticated` if a secret is missing, or if the server has
+  ///   already refused the current ones.
   func headers(signsIn: Bool = false) async throws(RestError) -> AuthorizedHeaders {
     if let refusal, !signsIn {
-      // Somebody may have put the secret right meanwhile.
+      // The secret may have been corrected since.
       guard try await reloaded() else { throw refusal }
     }
     let values: Values = if let known = self.values { known } else { try await load() }
     return try await complete(values)
   }
 
-  /// Other headers than those the server has refused.
+  /// Returns new headers to replace those that the server refused.
   ///
-  /// - Parameter error: What it said.
-  /// - Returns: Nil when there are none: then the refusal stands for every further request.
+  /// - Parameter error: The server's refusal.
+  /// - Returns: Nil if there are none. The refusal then applies to all further requests.
   func headers(replacing refused: AuthorizedHeaders, because error: RestError) async throws(RestError) -> AuthorizedHeaders? {
     guard let values, values.secret != nil || !values.secrets.isEmpty else { return nil }
     if let tokens, let secret = values.secret {
@@ -90,7 +96,8 @@ actor ConnectionAuthorization {
     return nil
   }
 
-  /// nil when another user has signed in, or this one has signed out: what was to be done as one user is not done as another.
+  /// Returns nil if a different user has signed in, or this one has signed out: a request of one
+  /// user must not be repeated as another.
   private func replacement(_ values: Values, _ refused: AuthorizedHeaders) async throws(RestError) -> AuthorizedHeaders? {
     let before = refused.session, now = values.session
     guard before?.token == nil || now?.token != nil && now?.userId == before?.userId else { return nil }
@@ -99,16 +106,18 @@ actor ConnectionAuthorization {
 
   // MARK: Users
 
-  /// The session of the user who signed in since, or nil.
+  /// Returns the session of the user who signed in at run time, or nil.
   func session() async throws(RestError) -> UserSession? {
     let values: Values = if let known = self.values { known } else { try await load() }
     return values.session
   }
 
-  /// Requests act with this session from now on, those of other processes when theirs is refused.
-  /// - Throws: ``RestError`` `.notAuthenticated` when it cannot be kept.
+  /// Makes all further requests use this session. Other processes pick it up when theirs is
+  /// refused.
+  ///
+  /// - Throws: ``RestError`` `.notAuthenticated` if the session cannot be stored.
   func keep(_ session: UserSession) async throws(RestError) {
-    let result = await Self.offThePool { [settings, reading, sessionFile] in
+    let result = await Self.runBlocking { [settings, reading, sessionFile] in
       Result { () throws(RestError) in
         guard let sessionFile else { return }
         let values = try Self.read(settings, reading).get()
@@ -118,7 +127,7 @@ actor ConnectionAuthorization {
           throw error
         } catch {
           throw RestError(
-            code: .notAuthenticated, message: "connection '\(settings.name)': the session cannot be kept: \(error)")
+            code: .notAuthenticated, message: "connection '\(settings.name)': the session cannot be stored: \(error)")
         }
       }
     }
@@ -128,12 +137,12 @@ actor ConnectionAuthorization {
     _ = try await load()
   }
 
-  /// What a session belongs to.
+  /// Describes the server and credentials that a session belongs to.
   private static func configured(_ settings: ConnectionSettings, _ values: Values) -> String {
     ([settings.baseURL] + values.headers.map { "\($0.name): \($0.value)" }).joined(separator: "\n")
   }
 
-  /// The values of a target's headers.
+  /// Resolves the values of a target's headers.
   func texts(of headers: [ConnectionSettings.Header]) async throws(RestError) -> [(name: String, value: String)] {
     var result: [(name: String, value: String)] = []
     for header in headers {
@@ -146,26 +155,28 @@ actor ConnectionAuthorization {
   }
 
   private func text(of source: SecretSource, _ key: String) async throws(RestError) -> String {
-    if let (_, known) = others.first(where: { $0.source == source }) { return known }
-    let result = await Self.offThePool { [settings, reading] in
+    if let (_, known) = headerSecrets.first(where: { $0.source == source }) { return known }
+    let result = await Self.runBlocking { [settings, reading] in
       Result { () throws(RestError) in try Self.text(of: .source(source), key, settings, reading) }
     }
     let text = try result.get()
-    others.append((source, text))
+    headerSecrets.append((source, text))
     return text
   }
 
-  private static func offThePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+  private static func runBlocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-      // A command may take a minute.
+      // A secret's command may take a minute.
       DispatchQueue.global().async { continuation.resume(returning: work()) }
     }
   }
 
-  /// Reads everything again. - Returns: Whether anything has changed.
+  /// Reads everything again.
+  ///
+  /// - Returns: Whether anything has changed.
   private func reloaded() async throws(RestError) -> Bool {
     let before = values
-    others = []
+    headerSecrets = []
     let fresh = try await load()
     guard fresh != before else { return false }
     refusal = nil
@@ -187,7 +198,7 @@ actor ConnectionAuthorization {
       secrets: values.secrets + [token.text], generation: token.generation)
   }
 
-  /// Not the token of an OAuth grant: it changes while the account stays.
+  /// Excludes the token of an OAuth grant: it changes while the account stays the same.
   private func account(_ values: Values) -> String {
     let who: String =
       switch settings.authorization {
@@ -195,7 +206,7 @@ actor ConnectionAuthorization {
       case .clientCredentials(let credentials): credentials.clientId + " " + credentials.scopes.joined(separator: " ")
       default: ""
       }
-    // Nor that of a user who is known.
+    // The same holds for the session token of a known user.
     let token = values.session?.userId == nil ? nil : values.session?.token
     let user = values.session.map { "user \($0.userId ?? "")" }
     return ([who, values.secret ?? ""] + values.secrets.filter { $0 != token } + [user].compactMap { $0 })
@@ -208,7 +219,7 @@ actor ConnectionAuthorization {
     let task =
       loading
       ?? Task { [settings, reading, sessionFile, sessionInMemory] in
-        await Self.offThePool { Self.read(settings, reading, sessionFile, sessionInMemory) }
+        await Self.runBlocking { Self.read(settings, reading, sessionFile, sessionInMemory) }
       }
     loading = task
     let result = await task.value

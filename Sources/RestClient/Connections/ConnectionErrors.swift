@@ -1,15 +1,16 @@
 import JSON
 
-/// Errors of a named server's answers.
+/// Builds errors from the responses of a named server.
 package enum ConnectionErrors {
-  /// Where servers put the text of an error, in the order in which it is looked for.
+  /// Where servers put the text of an error, in search order.
   private static let places: [[String]] = [
     ["message"], ["error", "message"], ["error", "msg"], ["detail"], ["description"], ["error_description"], ["reason"],
     ["errorMessages", "0"], ["errors", "0", "message"], ["errors", "0", "detail"], ["title"], ["error"],
   ]
 
-  /// The error that an answer stands for.
-  /// - Parameter name: How messages call the server.
+  /// Returns the error that a response stands for.
+  ///
+  /// - Parameter name: The server's name in messages.
   static func error(
     _ response: RestResponse, of name: String, paths: ConnectionSettings.ErrorPaths, code: RestError.Code = .httpStatus
   ) -> RestError {
@@ -21,7 +22,8 @@ package enum ConnectionErrors {
       outcome: response.status >= 500 ? .unknown : .answered)
   }
 
-  /// What the server says is wrong: the first text in the usual places, else the beginning of a body that is not HTML.
+  /// Returns the server's description of the problem: the first text in the usual places, or else
+  /// the beginning of a body that is not HTML.
   package static func message(of response: RestResponse, paths: ConnectionSettings.ErrorPaths) -> String? {
     guard response.body.count > 0 else { return nil }
     guard let value = try? response.body.json() else {
@@ -50,6 +52,6 @@ package enum ConnectionErrors {
   }
 
   private static func emptyWords(_ response: RestResponse) -> String {
-    response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body of no type"
+    response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body without a Content-Type"
   }
 }

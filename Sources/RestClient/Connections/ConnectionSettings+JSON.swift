@@ -1,9 +1,9 @@
 import JSON
 
 extension ConnectionSettings {
-  /// What the reader of settings needs to know of the place they come from.
+  /// Describes the source of settings to the code that reads them.
   public struct Origin: Sendable {
-    /// Relative names of files start here.
+    /// The base folder of relative file names.
     public let folder: String
     /// False for `connections.json`, which is copied, committed and shared.
     public let allowsPlainSecrets: Bool
@@ -22,7 +22,8 @@ extension ConnectionSettings {
   ]
 
   /// Reads one connection.
-  /// - Throws: ``ConnectionProblem`` that names the key.
+  ///
+  /// - Throws: ``ConnectionProblem``, which names the key.
   public init(name: String, json: JSONValue, from origin: Origin) throws(ConnectionProblem) {
     guard let members = json.objectValue else { throw ConnectionProblem([], "must be an object, not \(json.kindName)") }
     let reader = MemberReader(members)
@@ -128,11 +129,14 @@ extension ConnectionSettings.QuotaHeaders {
 extension MemberReader {
   func headerName(_ key: String) throws(ConnectionProblem) -> String? {
     guard let name = try string(key) else { return nil }
-    guard name.utf8.allSatisfy(RequestHead.isTokenByte) else { throw problem(key, "'\(name)' is not a valid name of a header") }
+    guard name.utf8.allSatisfy(RequestHead.isTokenByte) else { throw problem(key, "'\(name)' is not a valid header name") }
     return name
   }
 
-  /// - Throws: for text where only a source may stand. The text is not repeated: it is a secret.
+  /// Reads a secret.
+  ///
+  /// - Throws: ``ConnectionProblem`` for plain text where only a source is allowed. The message
+  ///   does not repeat the text, because it is a secret.
   func secret(_ key: String, _ origin: ConnectionSettings.Origin) throws(ConnectionProblem) -> SecretValue? {
     guard let value = value(key) else { return nil }
     if let text = value.stringValue {
@@ -157,7 +161,7 @@ extension MemberReader {
       throw ConnectionProblem(keys, #"must have exactly one of "env", "file" and "command""#)
     }
     if let name = try string("env") {
-      guard !name.utf8.contains(UInt8(ascii: "=")) else { throw problem("env", "is not a valid name of a variable") }
+      guard !name.utf8.contains(UInt8(ascii: "=")) else { throw problem("env", "is not a valid variable name") }
       return .environment(name)
     }
     if let path = try string("file") { return .file(origin.path(path)) }
@@ -168,7 +172,7 @@ extension MemberReader {
   }
 }
 
-/// Reads `headers`, of a connection or of a target.
+/// Reads the `headers` of a connection or a target.
 package struct HeaderReader {
   let origin: ConnectionSettings.Origin
 
@@ -182,7 +186,7 @@ package struct HeaderReader {
     var result: [ConnectionSettings.Header] = []
     for name in reader.members.keys {
       guard !name.isEmpty, name.utf8.allSatisfy(RequestHead.isTokenByte) else {
-        throw reader.problem(name, "is not a valid name of a header")
+        throw reader.problem(name, "is not a valid header name")
       }
       if let other = result.first(where: { $0.name.equalsIgnoringCase(name) }) {
         throw reader.problem(name, "names the same header as '\(other.name)'")
@@ -239,7 +243,7 @@ struct AuthorizationReader {
     case .basic:
       let username = try reader.required("username")
       guard !username.utf8.contains(UInt8(ascii: ":")) else {
-        throw reader.problem("username", "must not hold a colon: basic authorization cannot carry it")
+        throw reader.problem("username", "must not contain a colon, which basic authentication cannot encode")
       }
       return .basic(username: username, password: try reader.requiredSecret("password", origin))
     case .header:

@@ -1,10 +1,10 @@
 import JSON
 
-/// Connections of the kind `parse`: what a Parse server wants to be told stands in headers of every request.
+/// Connections of the kind `parse`, whose keys are sent as headers with every request.
 extension ConnectionSettings {
   static let parseSessionHeader = "X-Parse-Session-Token"
 
-  /// Which keys become which headers; all but the first and the last are secrets.
+  /// Maps keys to headers; all but the first and the last are secrets.
   private static let parseHeaders = [
     (key: "applicationId", header: "X-Parse-Application-Id"), (key: "restAPIKey", header: "X-Parse-REST-API-Key"),
     (key: "clientKey", header: "X-Parse-Client-Key"), (key: "sessionToken", header: parseSessionHeader),
@@ -16,7 +16,7 @@ extension ConnectionSettings {
     ["kind", "serverURL"] + parseHeaders.map(\.key) + ["useMasterKey"]
     + keys.filter { !["kind", "baseURL", "auth", "errors"].contains($0) }
 
-  /// How messages name the place of a header's secret.
+  /// Returns the key that messages use for a header's secret.
   func key(ofHeader name: String) -> String {
     let own = kind == .parse ? ConnectionSettings.parseHeaders.first { $0.header == name }?.key : nil
     return own ?? "headers.\(name)"
@@ -24,7 +24,7 @@ extension ConnectionSettings {
 
   /// Whether requests act as a user.
   package var hasParseSession: Bool { headers.contains { $0.name == ConnectionSettings.parseSessionHeader } }
-  /// Whether requests are above all permissions.
+  /// Whether requests bypass all permissions.
   package var hasParseMasterKey: Bool { headers.contains { $0.name == "X-Parse-Master-Key" } }
 
   mutating func takeParseKeys(_ reader: MemberReader, _ origin: Origin) throws(ConnectionProblem) {
@@ -37,7 +37,7 @@ extension ConnectionSettings {
       }
       if key == "masterKey", !usesMasterKey {
         throw reader.problem(
-          key, "lets every request pass all permissions; use 'restAPIKey' or 'clientKey', or add \"useMasterKey\": true")
+          key, "lets every request bypass all permissions; use 'restAPIKey' or 'clientKey', or add \"useMasterKey\": true")
       }
       if ConnectionSettings.parseTexts.contains(key) {
         headers.append(Header(header, .text(try reader.headerText(key) ?? "")))
@@ -46,18 +46,18 @@ extension ConnectionSettings {
       }
     }
     if usesMasterKey, reader.value("masterKey") == nil {
-      throw reader.problem("useMasterKey", "is true, and 'masterKey' is missing")
+      throw reader.problem("useMasterKey", "is true, but 'masterKey' is missing")
     }
   }
 
   // MARK: Refusals
 
-  /// Whether an answer says that the connection's secrets are wrong, or no longer right.
+  /// Tells whether a response says that the connection's secrets are wrong or no longer valid.
   func refusesSecrets(_ response: RestResponse) -> Bool {
     response.status == 401 || parseRefusal(response) != nil
   }
 
-  /// The error that an answer stands for.
+  /// Returns the error that a response stands for.
   func error(_ response: RestResponse) -> RestError {
     let refusal = parseRefusal(response)
     let error = ConnectionErrors.error(
@@ -65,9 +65,10 @@ extension ConnectionSettings {
     return refusal.map { error.recoded(.notAuthenticated, "\(error.message); \($0)") } ?? error
   }
 
-  /// What to do about a refused credential; nil where the answer refuses none.
+  /// Returns advice for a refused credential; nil if the response does not refuse one.
   ///
-  /// - Note: Parse Server answers an ended session with HTTP 400 and code 209, and wrong keys with 403 without a code.
+  /// - Note: Parse Server answers an ended session with HTTP 400 and code 209, and wrong keys with
+  ///   403 without a code.
   private func parseRefusal(_ response: RestResponse) -> String? {
     guard kind == .parse, response.status == 400 || response.status == 403,
       let body = (try? response.body.json())?.objectValue
@@ -77,6 +78,6 @@ extension ConnectionSettings {
       return "check 'applicationId' and the keys of the connection"
     }
     guard body["code"]?.integerValue == 209 else { return nil }
-    return "the session has ended: sign in again and renew 'sessionToken'; nothing is lost here"
+    return "the session has expired: sign in again and renew 'sessionToken'; no local changes are lost"
   }
 }

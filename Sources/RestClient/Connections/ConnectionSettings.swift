@@ -1,44 +1,45 @@
-/// A named server, as `connections.json`, `tureen.configure` or a program describes it.
+/// Describes a named server, as given in `connections.json`, in `tureen.configure` or by a program.
 ///
-/// - Note: Every member is a key of `connections.json`; `bridge-spec/connections.md` lists them with units and defaults.
+/// - Note: Every member is a key of `connections.json`; `bridge-spec/guide/connections.md` lists them
+///   with units and defaults.
 public struct ConnectionSettings: Sendable, Equatable {
   public enum Kind: String, CaseIterable, Sendable { case rest, parse }
 
-  /// 1 to 64 of `[A-Za-z0-9._-]`; unique in a host without regard to letter case.
+  /// 1 to 64 characters of `[A-Za-z0-9._-]`; unique in a host, ignoring case.
   public var name: String
   public var kind = Kind.rest
-  /// Without query, fragment and trailing slash.
+  /// Has no query, fragment or trailing slash.
   public var baseURL: String
   /// Sent with every request to the origin of ``baseURL``, and nowhere else.
   public var headers: [Header] = []
-  /// Nil for the host's own, `tureen/<version>`.
+  /// Nil for the host's own value, `tureen/<version>`.
   public var userAgent: String?
   public var authorization = Authorization.none
-  /// Requests go without authorization when its secret is missing.
+  /// If true, requests go out without authorization when the secret is missing.
   public var isAuthorizationOptional = false
   public var connectTimeoutS = Tuning.connectionConnectTimeoutS
-  /// Seconds for one try of a request, from its start to the last byte of the answer.
+  /// Seconds for one attempt of a request, from its start to the last byte of the response.
   public var timeoutS = Tuning.connectionTimeoutS
-  /// Bytes of an answer, after decompression.
+  /// Maximum bytes of a response, after decompression.
   public var maxBytes = Tuning.connectionMaxBytes
   public var maxParallel = Parallelism()
   /// Milliseconds between two writes.
   public var pauseMs = 0
-  /// Seconds: the longest wait for a quota or `Retry-After`.
+  /// The longest wait for a quota or `Retry-After`, in seconds.
   public var maxWaitS = Tuning.connectionMaxWaitS
-  /// A PEM file of certificates trusted beside the machine's own; an absolute path.
+  /// A PEM file with certificates to trust in addition to the system's; an absolute path.
   public var caFile: String?
-  /// Further origins that URLs of the server may lead to. They get no credentials.
+  /// Further origins that the server's URLs may point to. They receive no credentials.
   public var allowOrigins: [WebAddress] = []
-  /// Whether 301 and 302 repeat a write at the new address.
+  /// Whether a write is repeated at the new address after a 301 or 302.
   public var redirectWrites = false
-  /// Nil switches the response cache off.
+  /// Nil turns the response cache off.
   public var cache: CacheLimits? = CacheLimits()
   public var log = LogSettings()
   public var errors = ErrorPaths()
   public var quota = QuotaHeaders()
 
-  /// - Throws: ``ConnectionProblem`` for a name or an address that cannot be used.
+  /// - Throws: ``ConnectionProblem`` for an invalid name or address.
   public init(name: String, baseURL: String) throws(ConnectionProblem) {
     try ConnectionSettings.check(name: name)
     self.name = name
@@ -74,7 +75,7 @@ public struct ConnectionSettings: Sendable, Equatable {
     public var clientSecret: SecretValue
     public var scopes: [String] = []
     public var audience: String?
-    /// How the token resource gets id and secret.
+    /// How the client id and secret are sent to the token endpoint.
     public var clientAuth = ClientAuthentication.basic
 
     public init(tokenURL: String, clientId: String, clientSecret: SecretValue) {
@@ -84,59 +85,61 @@ public struct ConnectionSettings: Sendable, Equatable {
     }
   }
 
-  /// Requests in flight.
+  /// Limits on the requests in flight.
   public struct Parallelism: Sendable, Equatable {
     public var reads = 4
     public var writes = 1
-    /// Reads and writes together; nil leaves them apart.
+    /// Limits reads and writes together; nil limits them separately.
     public var total: Int?
     public init() {}
   }
 
-  /// Megabytes of 1,048,576 bytes.
+  /// Limits of the response cache, in megabytes of 1,048,576 bytes.
   public struct CacheLimits: Sendable, Equatable {
     public var memoryMB = 2.0
-    /// 0 keeps answers in memory alone.
+    /// 0 keeps responses in memory only.
     public var diskMB = 20.0
     public init() {}
   }
 
   public struct LogSettings: Sendable, Equatable {
     public var level = RequestLogLevel.warn
-    /// An absolute path; nil is stderr.
+    /// An absolute path; nil means stderr.
     public var file: String?
     public init() {}
   }
 
-  /// Where an error body holds what; paths in the syntax of `rest` targets. Nil looks in the usual places.
+  /// Paths to the parts of an error body, in the syntax of `rest` targets. Nil searches the usual
+  /// places.
   public struct ErrorPaths: Sendable, Equatable {
     public var message, code, fields: String?
     public init() {}
   }
 
-  /// Names of the headers that tell a quota; nil looks for the usual ones.
+  /// Names of the headers that report a quota; nil looks for the usual ones.
   public struct QuotaHeaders: Sendable, Equatable {
     public enum ResetForm: String, CaseIterable, Sendable { case epoch, seconds, iso8601 }
     public var limit, remaining, reset: String?
-    /// Nil tells it by the value's form.
+    /// Nil infers the form from the value.
     public var resetAs: ResetForm?
-    /// At or below it requests wait for the reset. Nil is 10, or half the limit where that is less.
+    /// Requests wait for the reset when the remaining quota is at or below this number. Nil means
+    /// 10, or half the limit if that is less.
     public var minRemaining: Int?
     public init() {}
   }
 
-  /// The origin that credentials go to.
+  /// The origin that receives credentials.
   public var origin: WebAddress {
     guard let origin = WebAddress(baseURL) else { preconditionFailure("checked by init") }
     return origin
   }
 }
 
-/// Why a connection's settings cannot be used.
+/// Why a connection's settings are invalid.
 public struct ConnectionProblem: Error, Sendable, Equatable {
-  /// The keys that lead to what is wrong, from the connection's own object on.
+  /// The keys that lead to the invalid value, starting at the connection's own object.
   public var keys: [String]
-  /// Behind the last of the keys: "must be a string, not number".
+  /// The message that follows the last key, such as "must be a string, not number".
   public let what: String
 
   public init(_ keys: [String], _ what: String) {
@@ -154,9 +157,9 @@ extension ConnectionSettings {
       default: "._-".utf8.contains(byte)
       }
     }
-    // Names of dots alone lead to other folders.
+    // A name that consists of dots would refer to another folder.
     guard isName, (1...64).contains(name.utf8.count), name.contains(where: { $0 != "." }) else {
-      throw ConnectionProblem([], "is not a valid name of a connection: use 1 to 64 letters, digits, '.', '_' and '-'")
+      throw ConnectionProblem([], "is not a valid connection name: use 1 to 64 letters, digits, '.', '_' and '-'")
     }
   }
 
@@ -169,7 +172,7 @@ extension ConnectionSettings {
       throw problem("must not have a query or a fragment; a target's 'params' are its query")
     }
     guard address.isEncrypted || address.isLoopback else {
-      throw problem("must begin with https: http without encryption is for this machine only, not for '\(address.host)'")
+      throw problem("must begin with https: unencrypted http is allowed only on this machine, not for '\(address.host)'")
     }
     return WebAddress.withoutTrailingSlashes(baseURL)
   }

@@ -1,24 +1,26 @@
-/// How one request of a connection is sent.
+/// Options for sending one request over a connection.
 public struct ConnectionOptions: Sendable {
   public var cache = CacheMode.default
-  /// False leaves the response cache out, whatever ``cache`` tells caches on the way: for callers that keep the data themselves.
-  public var usesStoredAnswers = true
-  /// False follows URLs of any origin, without credentials.
+  /// If false, the request does not use the response cache, whatever ``cache`` tells caches along
+  /// the way. For callers that store the data themselves.
+  public var usesResponseCache = true
+  /// If false, URLs of any origin may be requested, without credentials.
   public var sameOrigin = true
-  /// Headers beside those of the request, such as a target's; their secrets are read as the connection's are, and go to its own
-  /// origin alone.
+  /// Headers in addition to those of the request, such as a target's. Their secrets are read like
+  /// the connection's, and only sent to its origin.
   public var headers: [ConnectionSettings.Header] = []
-  /// Milliseconds between two writes, where that is longer than the connection's `pauseMs`.
+  /// Milliseconds between two writes, if longer than the connection's `pauseMs`.
   public var pauseMs = 0
 
-  /// Refusals that the caller reckons with, such as the 404 of a record that may be gone: the request log tells of them as it
-  /// tells of any answer.
+  /// Error statuses that the caller expects, such as the 404 of a record that may be gone. The
+  /// request log does not report them as warnings.
   package var expectedStatuses: Set<Int> = []
 
-  /// A user's session stays away: the request is to get one.
-  package var leavesOutSession = false
+  /// Omits the user's session, because the request obtains a new one.
+  package var omitsSession = false
 
-  /// For requests of strangers: the connection's secrets are taken out of what the server says.
+  /// For requests of restricted scripts: removes the connection's secrets from the server's
+  /// response.
   public var hidesSecrets = false
 
   public init(
@@ -31,21 +33,22 @@ public struct ConnectionOptions: Sendable {
   }
 }
 
-/// An answer of a named server, and how it was come by.
+/// A response of a named server, and how it was obtained.
 public struct ConnectionResponse: Sendable {
   public let response: RestResponse
-  /// Where the answer is from, after redirects: the base of relative URLs in it.
+  /// The URL of the response after redirects: the base of relative URLs in it.
   public let url: String
-  /// The request's new address, when every redirect on the way was permanent; worth remembering with the target.
+  /// The new URL of the request if every redirect was permanent; worth storing in the target.
   public let movedTo: String?
   public let cache: CacheResult
-  /// Seconds since the origin made or confirmed a stored answer; nil for one that was not stored.
+  /// Seconds since the origin server generated or validated a cached response; nil if it was not
+  /// cached.
   public let age: Double?
 
   public var status: Int { response.status }
   public var body: ResponseBody { response.body }
   public var isStale: Bool { cache == .stale }
 
-  /// The first header of that name; names are compared without case.
+  /// Returns the first header with the given name, ignoring case.
   public func header(_ name: String) -> String? { response.header(name) }
 }

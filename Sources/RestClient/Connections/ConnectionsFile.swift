@@ -1,15 +1,15 @@
 import JSON
 
 extension ConnectionSettings {
-  /// The connections of a `connections.json`, in its order.
+  /// Reads the connections of a `connections.json`, in the order of the file.
   ///
   /// - Parameters:
   ///   - file: The parsed file.
-  ///   - folder: The file's, absolute; relative names in it start there.
+  ///   - folder: The absolute path of the file's folder, the base of relative file names.
   /// - Throws: `JSONFile.Problem` with file, line and key.
   public static func read(_ file: JSONFile, folder: String) throws(JSONFile.Problem) -> [ConnectionSettings] {
     guard let members = file.value.objectValue else {
-      throw file.problem("must hold an object with a member for each connection, not \(file.value.kindName)")
+      throw file.problem("must contain an object with a member for each connection, not \(file.value.kindName)")
     }
     do {
       return try read(members, from: Origin(folder: folder, allowsPlainSecrets: false))
@@ -19,7 +19,7 @@ extension ConnectionSettings {
     }
   }
 
-  /// The connections of an object, such as the `connections` of `tureen.configure`.
+  /// Reads the connections of an object, such as the `connections` of `tureen.configure`.
   public static func read(
     _ members: JSONObject, from origin: Origin
   ) throws(ConnectionsProblem) -> [ConnectionSettings] {
@@ -27,7 +27,7 @@ extension ConnectionSettings {
     for (name, value) in members {
       do throws(ConnectionProblem) {
         if let other = found.first(where: { $0.name.equalsIgnoringCase(name) }) {
-          throw ConnectionProblem([], "differs from '\(other.name)' in letter case alone; names are unique without regard to it")
+          throw ConnectionProblem([], "differs from '\(other.name)' only in letter case; names are unique ignoring case")
         }
         found.append(try ConnectionSettings(name: name, json: value, from: origin))
       } catch {
@@ -38,12 +38,12 @@ extension ConnectionSettings {
   }
 }
 
-/// What is wrong with one of several connections.
+/// Reports what is wrong with one of several connections.
 public struct ConnectionsProblem: Error, Sendable, Equatable, CustomStringConvertible {
   public let connection: String
   public let problem: ConnectionProblem
 
-  /// "connection 'github': 'auth.token' must not be plain text".
+  /// For example: "connection 'github': 'auth.token' must not be plain text".
   public var description: String {
     guard !problem.keys.isEmpty else { return "connection '\(connection)' \(problem.what)" }
     return "connection '\(connection)': '\(problem.keys.joined(separator: "."))' \(problem.what)"

@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads the members of one object of settings and says what is wrong with them.
+/// Reads and validates the members of one settings object.
 struct MemberReader {
   let members: JSONObject
   /// The keys that lead to the object.
@@ -17,7 +17,8 @@ struct MemberReader {
     if let unknown = KnownKeys(names).unknown(in: members) { throw problem(unknown.key, unknown.complaint) }
   }
 
-  /// - Returns: Nil when there is no such member. Null is a mistake: it would silently mean the default.
+  /// Returns nil if the member is missing. Null is passed on and rejected by the readers, since it
+  /// would silently mean the default.
   func value(_ key: String) -> JSONValue? { members[key] }
 
   func string(_ key: String) throws(ConnectionProblem) -> String? {
@@ -32,11 +33,11 @@ struct MemberReader {
     return text
   }
 
-  /// Text that travels in a header.
+  /// Reads text that is valid as a header value.
   func headerText(_ key: String) throws(ConnectionProblem) -> String? {
     guard let text = try string(key) else { return nil }
     guard text.utf8.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
-      throw problem(key, "must not hold a line break or another control character")
+      throw problem(key, "must not contain a line break or another control character")
     }
     return text
   }
@@ -64,7 +65,7 @@ struct MemberReader {
     return number
   }
 
-  /// One of the raw values of an enumeration.
+  /// Reads one of the raw values of an enumeration.
   func word<Word: RawRepresentable & CaseIterable>(_ key: String, _ type: Word.Type) throws(ConnectionProblem) -> Word?
   where Word.RawValue == String {
     guard let text = try string(key) else { return nil }
@@ -89,6 +90,7 @@ struct MemberReader {
     return MemberReader(members, at: keys + [key])
   }
 
-  /// A number as it stands, else the kind of value: text in its place may be a secret.
+  /// Formats a number literally, but any other value only by kind: text in its place may be a
+  /// secret.
   private func shown(_ value: JSONValue) -> String { value.doubleValue == nil ? value.kindName : value.text }
 }

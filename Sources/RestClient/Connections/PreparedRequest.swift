@@ -1,4 +1,4 @@
-/// A request on its way: its URL is absolute, and redirects change it.
+/// A request ready to send. Its URL is absolute, and redirects change it.
 struct PreparedRequest: Sendable {
   private(set) var method: HTTPMethod
   var url: String
@@ -8,26 +8,26 @@ struct PreparedRequest: Sendable {
   let wantsAuthorization: Bool
   private(set) var isRepeatable: Bool
   var mode: CacheMode
-  let usesStoredAnswers: Bool
-  /// Seconds between two writes, at least.
+  let usesResponseCache: Bool
+  /// Minimum seconds between two writes.
   let pause: Double
-  let leavesOutSession: Bool
+  let omitsSession: Bool
   /// See ``ConnectionOptions/expectedStatuses``.
   let expectedStatuses: Set<Int>
   private let secretHeaders: [String]
 
-  /// - Parameter headers: Those of the options, their secrets read.
+  /// - Parameter headers: The headers from the options, with secrets resolved.
   init(_ request: RestRequest, _ options: ConnectionOptions, url: String, headers more: [(name: String, value: String)]) {
     method = request.method
     body = request.body
     contentType = request.contentType
-    headers = Self.laid(request.headers, over: more)
+    headers = Self.merged(request.headers, overriding: more)
     wantsAuthorization = request.requiresAuthentication
     isRepeatable = request.isRepeatable
     mode = options.cache
-    usesStoredAnswers = options.usesStoredAnswers
+    usesResponseCache = options.usesResponseCache
     pause = Double(options.pauseMs) / 1000
-    leavesOutSession = options.leavesOutSession
+    omitsSession = options.omitsSession
     expectedStatuses = options.expectedStatuses
     secretHeaders = options.headers.compactMap { header in
       guard case .secret = header.value else { return nil }
@@ -45,10 +45,11 @@ struct PreparedRequest: Sendable {
     self.method = method
   }
 
-  /// Whether the request changes something at the server, as far as its method and its sender tell.
+  /// Whether the request may change data on the server, judging by its method and `isRepeatable`.
   var isWrite: Bool { !(method == .GET || method == .HEAD || (method == .POST && isRepeatable)) }
 
-  /// Whether the caller validates an answer it keeps itself, or wants a part of one: then the cache takes no part.
+  /// Whether the caller validates its own copy or asks for a byte range. The cache is not used
+  /// then.
   var hasConditions: Bool {
     headers.contains { header in
       ["if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range"]
@@ -59,12 +60,13 @@ struct PreparedRequest: Sendable {
   /// The caller's cache directives.
   var control: CacheControl { CacheControl(headers: headers) }
 
-  var usesCache: Bool { usesStoredAnswers && method == .GET && mode != .bypass && !hasConditions && !control.noStore }
+  var usesCache: Bool { usesResponseCache && method == .GET && mode != .bypass && !hasConditions && !control.noStore }
 
-  /// All headers of the request.
+  /// Returns all headers of the request.
   ///
   /// - Parameters:
-  ///   - authorized: For the connection's own origin; nil for another one, which gets no secret.
+  ///   - authorized: The headers for the connection's own origin; nil for any other origin, which
+  ///     gets no secrets.
   func fields(
     userAgent: String, authorized: AuthorizedHeaders?, conditions: [(name: String, value: String)] = []
   ) -> [(name: String, value: String)] {
@@ -72,29 +74,30 @@ struct PreparedRequest: Sendable {
     if body != nil { defaults.append(("Content-Type", contentType)) }
     if let directive = mode.directive { defaults.append(("Cache-Control", directive)) }
     let authorization = (authorized?.fields ?? []).filter {
-      !leavesOutSession || !$0.name.equalsIgnoringCase(ConnectionSettings.parseSessionHeader)
+      !omitsSession || !$0.name.equalsIgnoringCase(ConnectionSettings.parseSessionHeader)
     }
-    defaults = Self.laid(authorization, over: defaults)
+    defaults = Self.merged(authorization, overriding: defaults)
     let own = authorized == nil ? headers.filter { !isSecret($0.name) } : headers
-    return Self.laid(own, over: defaults) + conditions
+    return Self.merged(own, overriding: defaults) + conditions
   }
 
   private func isSecret(_ name: String) -> Bool {
     SecretNames.isSecret(header: name) || secretHeaders.contains { $0.equalsIgnoringCase(name) }
   }
 
-  /// Whether the caller authorizes the request itself: then a refusal says nothing about the connection's secrets.
-  func replaces(_ authorized: AuthorizedHeaders) -> Bool {
+  /// Tells whether the caller supplies its own authorization. A refusal then says nothing about the
+  /// connection's secrets.
+  func overridesAuthorization(_ authorized: AuthorizedHeaders) -> Bool {
     authorized.fields.contains { field in
       headers.contains { $0.name.equalsIgnoringCase(field.name) } && authorized.secrets.contains { field.value.containsASCII($0) }
     }
   }
 
-  /// Values of the caller's headers that are secrets.
+  /// The secret values among the caller's headers.
   var secrets: [String] { headers.filter { isSecret($0.name) }.map(\.value) }
 
-  private static func laid(
-    _ upper: [(name: String, value: String)], over lower: [(name: String, value: String)]
+  private static func merged(
+    _ upper: [(name: String, value: String)], overriding lower: [(name: String, value: String)]
   ) -> [(name: String, value: String)] {
     lower.filter { known in !upper.contains { $0.name.equalsIgnoringCase(known.name) } } + upper
   }

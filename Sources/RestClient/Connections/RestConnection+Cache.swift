@@ -1,4 +1,4 @@
-/// What the cache does for a request, and what is stored of its answer.
+/// Serves requests from the cache and stores their responses.
 extension RestConnection {
   func served(_ stored: CachedResponse, _ request: PreparedRequest, _ result: CacheResult, _ now: Double) -> Answer {
     if log.level >= .info {
@@ -35,7 +35,7 @@ extension RestConnection {
       let renewed = found.response.renewed(
         by: answer.response, requestTime: answer.requestTime, responseTime: answer.responseTime)
     else {
-      // The 304 is about another answer.
+      // The 304 refers to a different response.
       await cache?.remove(found, key)
       return try await fetched(request, authorized, key, fallback: nil)
     }
@@ -45,7 +45,7 @@ extension RestConnection {
       requestTime: answer.requestTime, responseTime: answer.responseTime, secrets: answer.secrets)
   }
 
-  /// The server's answer, or the stored one where that may stand in for a failure.
+  /// Returns the server's response, or the stored one if it may replace a failed request.
   private func fetchOrStale(
     _ request: PreparedRequest, _ authorized: AuthorizedHeaders?, fallback: ResponseCache.Found?,
     conditions: [(name: String, value: String)]
@@ -76,7 +76,7 @@ extension RestConnection {
     if let fresh {
       await put(fresh, request, key, authorized, replacing: old)
     } else if let old, answer.response.status < 500 {
-      // What is not stored has still taken the place of what was.
+      // A newer response that is not storable still supersedes the stored one.
       await cache?.remove(old, key)
     }
   }
@@ -86,7 +86,7 @@ extension RestConnection {
     replacing old: ResponseCache.Found?
   ) async {
     let fields = Headers(fields: request.fields(userAgent: userAgent, authorized: authorized))
-    // Of another `Vary` it would stand beside the new one.
+    // An entry with a different `Vary` would remain beside the new one.
     if let old { await cache?.remove(old, key) }
     await cache?.put(response, key, request: fields)
   }
@@ -100,8 +100,9 @@ extension RestConnection {
     }
   }
 
-  /// Drops what a write has changed: its URL, and those of the same origin that the answer names.
-  func forget(after request: PreparedRequest, _ response: RestResponse) async {
+  /// Invalidates the resources that a write has changed: its URL, and same-origin URLs that the
+  /// response names.
+  func invalidateCache(after request: PreparedRequest, _ response: RestResponse) async {
     guard let cache, request.isWrite, (200..<400).contains(response.status) else { return }
     var urls = [request.url]
     for name in ["Location", "Content-Location"] {
@@ -112,11 +113,11 @@ extension RestConnection {
     await cache.invalidate(urls)
   }
 
-  /// The same as a gateway's 504.
+  /// Makes the same error as a gateway's 504.
   func unavailable(_ request: PreparedRequest) -> RestError {
     RestError(
       code: .httpStatus,
-      message: "connection '\(name)': nothing is stored for '\(Redaction.url(request.url))' that may be used offline",
+      message: "connection '\(name)': no response is stored for '\(Redaction.url(request.url))' that may be used offline",
       status: 504,
       outcome: .notSent)
   }

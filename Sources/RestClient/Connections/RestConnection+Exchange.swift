@@ -1,7 +1,7 @@
 import Support
 
 extension RestConnection {
-  /// What one URL answered, whatever its status.
+  /// The response of one URL, with any status.
   struct Answer: Sendable {
     var response: RestResponse
     var cache = CacheResult.bypass
@@ -9,11 +9,11 @@ extension RestConnection {
     /// Seconds since 1970.
     var requestTime = 0.0, responseTime = 0.0
     var secrets: [String] = []
-    /// An earlier try may have been carried out.
-    var followsLostTry = false
+    /// Whether an earlier attempt failed but may have taken effect.
+    var followsLostAttempt = false
   }
 
-  /// One URL of a request: from the cache, or from the server.
+  /// Requests one URL, from the cache or the server.
   func hop(_ request: PreparedRequest) async throws(RestError) -> Answer {
     let authorized = try await authorization(for: request)
     var answer = try await hop(request, authorized)
@@ -25,7 +25,7 @@ extension RestConnection {
     guard let cache, request.usesCache else {
       guard request.mode != .offline else { throw unavailable(request) }
       let answer = try await fetch(request, authorized)
-      await forget(after: request, answer.response)
+      await invalidateCache(after: request, answer.response)
       return answer
     }
     let key = ResponseCache.Key(url: request.url, account: authorized?.account ?? "")
@@ -49,35 +49,36 @@ extension RestConnection {
 
   var userAgent: String { settings.userAgent ?? environment.userAgent() }
 
-  /// - Returns: Nil for a request that carries no secrets of the connection.
+  /// Returns the headers to authorize a request; nil for a foreign origin, which gets no secrets.
   func authorization(for request: PreparedRequest) async throws(RestError) -> AuthorizedHeaders? {
     guard WebAddress(request.url) == settings.origin else { return nil }
     guard request.wantsAuthorization else {
       return AuthorizedHeaders(fields: settings.openHeaders, account: "", secrets: [], generation: -1)
     }
-    return try await authorization.headers(signsIn: request.leavesOutSession)
+    return try await authorization.headers(signsIn: request.omitsSession)
   }
 
-  /// Sends a request until its answer stands.
+  /// Sends a request, with retries and at most one renewal of the authorization, until there is a
+  /// final response.
   func fetch(
     _ request: PreparedRequest, _ first: AuthorizedHeaders?, _ conditions: [(name: String, value: String)] = []
   ) async throws(RestError) -> Answer {
     var retry = ConnectionRetry(isRepeatable: request.isRepeatable, maxWaitS: settings.maxWaitS, quota: settings.quota)
-    // Code 1 of a Parse server may mean that the query itself is wrong: it is not worth many tries.
+    // Code 1 of a Parse server may mean that the query itself is wrong, so it gets fewer attempts.
     if settings.kind == .parse { retry.internalErrorAttempts = Tuning.parseInternalErrorAttempts }
     var authorized = first, isRenewed = false, number = 1, wasLost = false
     while true {
-      let tried = await attempt(number, request, authorized, conditions, &retry)
-      switch tried {
-      case .failed(let error): throw error.following(lostTry: wasLost)
+      let result = await attempt(number, request, authorized, conditions, &retry)
+      switch result {
+      case .failed(let error): throw error.following(lostAttempt: wasLost)
       case .again(let seconds, let isLost):
         wasLost = wasLost || isLost
         try await pause(seconds, afterLostTry: wasLost)
         number += 1
       case .answered(var answer):
-        answer.followsLostTry = wasLost
+        answer.followsLostAttempt = wasLost
         guard settings.refusesSecrets(answer.response), let refused = authorized, request.wantsAuthorization, !isRenewed,
-          !request.replaces(refused)
+          !request.overridesAuthorization(refused)
         else {
           return answer
         }
@@ -89,24 +90,24 @@ extension RestConnection {
           }
           authorized = fresh
         } catch {
-          throw error.following(lostTry: wasLost)
+          throw error.following(lostAttempt: wasLost)
         }
       }
     }
   }
 
-  private enum Tried {
+  private enum AttemptResult {
     case answered(Answer)
-    /// - Parameter isLost: The server may have carried it out.
+    /// - Parameter isLost: Whether the server may have executed the attempt.
     case again(seconds: Double, isLost: Bool)
     case failed(RestError)
   }
 
-  /// One try, from the wait for a place to the decision about the next one.
+  /// Makes one attempt: waits for the gate, sends the request and decides about the next attempt.
   private func attempt(
     _ number: Int, _ request: PreparedRequest, _ authorized: AuthorizedHeaders?, _ conditions: [(name: String, value: String)],
     _ retry: inout ConnectionRetry
-  ) async -> Tried {
+  ) async -> AttemptResult {
     let retrying = environment.retry
     do throws(RestError) {
       try await gate.enter(isWrite: request.isWrite, pause: request.pause)
@@ -131,7 +132,7 @@ extension RestConnection {
       case .stop:
         return .answered(
           Answer(response: response, requestTime: start, responseTime: retrying.now(), secrets: record.secrets))
-      case .wait(let seconds): return .again(seconds: seconds, isLost: ConnectionRetry.mayHaveActed(response))
+      case .wait(let seconds): return .again(seconds: seconds, isLost: ConnectionRetry.mayHaveTakenEffect(response))
       case .tooLong(let until):
         return .failed(.quotaExhausted(name, until: until, after: response).without(record.secrets))
       }
@@ -142,7 +143,7 @@ extension RestConnection {
       record.end(with: error)
       finish(&record, request, step)
       guard case .wait(let seconds) = step else { return .failed(error) }
-      return .again(seconds: seconds, isLost: error.mayHaveHappened)
+      return .again(seconds: seconds, isLost: error.mayHaveTakenEffect)
     }
   }
 
@@ -167,13 +168,13 @@ extension RestConnection {
     do {
       try await environment.retry.sleep(seconds)
     } catch {
-      throw .cancelled(outcome: .notSent).following(lostTry: wasLost)
+      throw .cancelled(outcome: .notSent).following(lostAttempt: wasLost)
     }
   }
 }
 
 extension ConnectionSettings {
-  /// The headers without secrets.
+  /// The headers without secret values.
   fileprivate var openHeaders: [(name: String, value: String)] {
     headers.compactMap { header in
       guard case .text(let text) = header.value else { return nil }
@@ -183,6 +184,6 @@ extension ConnectionSettings {
 }
 
 extension RestError {
-  /// Without secrets that a server says back.
+  /// Removes secrets that the server repeated in its response.
   func without(_ secrets: [String]) -> RestError { secrets.isEmpty ? self : TokenRedaction(secrets).cleaned(self) }
 }

@@ -1,5 +1,6 @@
 extension RestConnection {
-  /// Asks the token resource, which is no part of the connection's own limits.
+  /// Makes the token keeper of a connection with an OAuth grant. Its requests do not count towards
+  /// the connection's limits.
   static func tokens(
     _ settings: ConnectionSettings, _ environment: Environment, _ transport: HTTPTransport, _ log: RequestLog
   ) -> TokenKeeper? {

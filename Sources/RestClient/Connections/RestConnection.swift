@@ -2,27 +2,34 @@ import Logging
 import Support
 import Synchronization
 
-/// A named server in use: its limits, its authorization, its cache and its log. Threads: any. ``shutdown()`` ends it.
+/// Sends requests to a named server, with its limits, authorization, cache and log. Threads: any.
+/// ``shutdown()`` ends it.
 ///
-/// A request goes this way: a stored answer if the mode allows one; a place among the requests in flight, the server's quota
-/// and the pause between writes; authorization; the network, again after what passes; redirects; then storing the answer.
+/// Each request passes these stages: the stored response, if the cache mode allows it; the gate,
+/// which applies the limit of requests in flight, the server's quota and the pause between writes;
+/// authorization; the network, with retries after transient failures; redirects; and finally
+/// storing the response.
 public final class RestConnection: Sendable {
-  /// What a connection needs from its host.
+  /// Dependencies that a connection gets from its host.
   public struct Environment: Sendable {
-    /// Where caches and tokens are kept; nil keeps both in memory.
+    /// The folder of caches and tokens; nil keeps both in memory.
     public var home: String?
     public var secrets: SecretReading
-    /// Asked for each request.
+    /// Called for each request.
     public var userAgent: @Sendable () -> String = { "tureen" }
-    /// Trusted beside the machine's own and the connection's `caFile`.
+    /// Certificates to trust in addition to the system's and the connection's `caFile`.
     public var authorities: TrustedCertificates?
-    /// In place of the connection's own log.
+    /// Replaces the connection's own log.
     public var log: RequestLog?
     public var observer: (any RestObserver)?
     public var logger = Logger(label: "tureen.rest")
     public var retry = RetryEnvironment.live
-    /// True: no request is sent. Stored answers are served, anything else fails with a 504.
+    /// If true, no request is sent: stored responses are served, and all other requests fail with a
+    /// 504.
     public var isOffline = false
+    /// The hosts that requests and redirects may lead to; nil for all that the settings allow. The
+    /// `tokenURL` of the settings is not limited, because callers cannot choose it.
+    public var reachableHosts: ReachableHosts?
 
     public init(home: String?, secrets: SecretReading) {
       self.home = home
@@ -38,17 +45,19 @@ public final class RestConnection: Sendable {
   let log: RequestLog
   package let cache: ResponseCache?
   private let moves = Mutex<[String: String]>([:])
-  /// Validations of answers that were served stale.
+  /// Tasks that validate responses served stale.
   private let background = Mutex<(isClosed: Bool, next: Int, tasks: [Int: Task<Void, Never>])>((false, 0, [:]))
-  /// While true, requests of the default mode get stored answers alone.
+  /// While true, requests in the default cache mode use stored responses only.
   private let isOffline = Atomic(false)
 
   public var name: String { settings.name }
 
+  /// Makes a connection; nothing is sent yet.
+  ///
   /// - Parameters:
   ///   - settings: The connection as `connections.json` defines it.
-  ///   - authorities: What `caFile` holds; read by ``TrustedCertificates``.
-  ///   - environment: What the connection needs from its host.
+  ///   - authorities: The certificates in `caFile`; see ``RestConnections/authorities(of:)``.
+  ///   - environment: The dependencies from the host.
   public init(_ settings: ConnectionSettings, authorities: [TrustedCertificates] = [], environment: Environment) {
     self.settings = settings
     self.environment = environment
@@ -66,64 +75,71 @@ public final class RestConnection: Sendable {
       folder: environment.home.map { "\($0)/connections/\(settings.name.lowercased())" })
   }
 
-  /// Sends a request and waits for the whole answer.
+  /// Sends a request and waits for the whole response.
   ///
   /// - Parameters:
-  ///   - request: Its path is appended to the path of `baseURL`, one slash between; an absolute URL is taken as it is.
+  ///   - request: Its path is appended to the path of `baseURL` with one slash in between; an
+  ///     absolute URL is used as it is.
   ///   - options: Cache mode, further headers, and the pause between two writes.
-  /// - Returns: Answers with status 2xx, and 304 to a request with conditions of its own.
-  /// - Throws: ``RestError``: `.quotaExhausted` with ``RestError/resumeAt`` instead of a wait longer than `maxWaitS`,
-  ///   `.notAuthenticated` for a missing or refused secret, `.redirectRefused`, and what any request may fail with.
+  /// - Returns: A response with status 2xx or 300, or a 304 if the request had its own conditions.
+  /// - Throws: ``RestError``: `.quotaExhausted` with ``RestError/resumeAt`` if the wait would
+  ///   exceed `maxWaitS`, `.notAuthenticated` for a missing or refused secret, `.redirectRefused`,
+  ///   `.restricted`, and the errors of any request.
   public func send(_ request: RestRequest, _ options: ConnectionOptions = ConnectionOptions()) async throws(RestError)
     -> ConnectionResponse
   {
     let url = try url(of: request, options)
     var exchange = PreparedRequest(request, options, url: url, headers: try await authorization.texts(of: options.headers))
     if environment.isOffline {
-      guard !exchange.isWrite, options.usesStoredAnswers, cache != nil else { throw unavailable(exchange) }
+      guard !exchange.isWrite, options.usesResponseCache, cache != nil else { throw unavailable(exchange) }
       exchange.mode = .offline
     }
     if isOffline.load(ordering: .relaxed), options.cache == .default { exchange.mode = .offline }
     if !exchange.isWrite || settings.redirectWrites, let moved = moves.withLock({ $0[exchange.url] }) { exchange.url = moved }
-    var visited = [exchange.url], isMovedForGood = true, wasLost = false
+    var visited = [exchange.url], isPermanentMove = true, wasLost = false
     while true {
       var answer: Answer
       do throws(RestError) {
         answer = try await hop(exchange)
       } catch {
-        throw error.following(lostTry: wasLost)
+        throw error.following(lostAttempt: wasLost)
       }
-      wasLost = wasLost || answer.followsLostTry
-      answer.followsLostTry = wasLost
+      wasLost = wasLost || answer.followsLostAttempt
+      answer.followsLostAttempt = wasLost
       let next = Redirect.of(
         answer.response, method: exchange.method, url: exchange.url, visited: visited, settings: settings,
         sameOrigin: options.sameOrigin)
       switch next {
       case .none:
-        let moved = visited.count > 1 && isMovedForGood ? exchange.url : nil
+        let moved = visited.count > 1 && isPermanentMove ? exchange.url : nil
         return try result(answer, exchange, movedTo: moved, hidesSecrets: options.hidesSecrets)
       case .refuse(let why):
-        throw refused(why, answer.response).without(answer.secrets).following(lostTry: wasLost)
+        throw refused(why, answer.response).without(answer.secrets).following(lostAttempt: wasLost)
       case .follow(let url, let method, let keepsBody, let isPermanent):
-        isMovedForGood = isMovedForGood && isPermanent
-        if isMovedForGood { remember(visited, url) }
+        if let refusal = unreachable(url) { throw refusal.following(lostAttempt: wasLost) }
+        isPermanentMove = isPermanentMove && isPermanent
+        if isPermanentMove { remember(visited, url) }
         exchange.go(to: url, method, keepsBody: keepsBody)
         visited.append(url)
       }
     }
   }
 
-  /// Whether the machine has no network: then requests of the default mode get stored answers, or a 504.
+  /// Reports whether the machine has a network. While offline, requests in the default cache mode
+  /// get stored responses or a 504.
   public func report(isOnline: Bool) { isOffline.store(!isOnline, ordering: .relaxed) }
 
-  /// Drops stored answers: a write has changed what they say. Writes drop those of their own URL by themselves.
-  /// - Parameter paths: As in a request; with every query.
+  /// Invalidates stored responses that a write has changed. A write already invalidates its own
+  /// URL.
+  ///
+  /// - Parameter paths: As in a request; each applies with any query.
   public func forgetCached(_ paths: [String]) async {
     let urls = paths.compactMap { try? ConnectionURL.absolute($0, query: [], settings) }
     await cache?.invalidate(urls.map { String($0.prefix { $0 != "?" }) }, withQueries: true)
   }
 
-  /// Ends what is under way: it gets ``RestError`` `.shutDown`. Safe twice.
+  /// Ends requests in flight with ``RestError`` `.shutDown` and closes the connection. Safe to call
+  /// twice.
   public func shutdown() async {
     let tasks = background.withLock { state in
       state.isClosed = true
@@ -144,7 +160,14 @@ public final class RestConnection: Sendable {
     if let why = Redirect.refusal(of: url, from: settings.origin, settings, sameOrigin: options.sameOrigin) {
       throw RestError(code: .invalidURL, message: "connection '\(name)': \(why)", outcome: .notSent)
     }
+    if let refusal = unreachable(url) { throw refusal }
     return url
+  }
+
+  /// Returns the error for a URL that this host's script may not reach; nil if it may.
+  private func unreachable(_ url: String) -> RestError? {
+    guard let hosts = environment.reachableHosts, WebAddress(url).map({ hosts.contains($0) }) != true else { return nil }
+    return hosts.refusal(of: url, prefix: "connection '\(name)': ")
   }
 
   private func result(
@@ -152,10 +175,10 @@ public final class RestConnection: Sendable {
   ) throws(RestError) -> ConnectionResponse {
     let status = answer.response.status
     if status == 304, !exchange.hasConditions {
-      throw answer.response.invalidBody("304 answers a request that had no conditions")
+      throw answer.response.invalidBody("304 was sent for an unconditional request")
     }
     guard (200..<300).contains(status) || status == 304 || status == 300 else {
-      throw settings.error(answer.response).without(answer.secrets).following(lostTry: answer.followsLostTry)
+      throw settings.error(answer.response).without(answer.secrets).following(lostAttempt: answer.followsLostAttempt)
     }
     let response = hidesSecrets ? TokenRedaction(answer.secrets).cleaned(answer.response) : answer.response
     return ConnectionResponse(
@@ -174,28 +197,32 @@ public final class RestConnection: Sendable {
     }
   }
 
-  /// A salt for ``accountMark(salt:)``, to be kept with what the mark is compared with.
+  /// Returns a salt for ``accountMark(salt:)``, to store along with the mark.
   package static func newSalt() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
-  /// Tells accounts and their secrets apart without saying anything of them.
+  /// Returns a digest that distinguishes accounts and their secrets without revealing them.
   package func accountMark(salt: String) async throws(RestError) -> String {
     String(SHA2.hex(salt + (try await authorization.headers().account)).prefix(16))
   }
 
-  /// The session of a user who signed in or out while the program ran; nil: the settings' own holds, if there is one.
+  /// Returns the session of a user who signed in or out at run time; nil if the session of the
+  /// settings, if any, still applies.
+  ///
   /// - Throws: ``RestError`` `.notAuthenticated`.
   package func userSession() async throws(RestError) -> UserSession? { try await authorization.session() }
 
-  /// Requests act with this session from now on, also those of other processes of the home.
-  /// - Throws: ``RestError`` `.notAuthenticated` when it cannot be kept.
+  /// Makes all further requests use this session, including those of other processes of the home.
+  ///
+  /// - Throws: ``RestError`` `.notAuthenticated` if the session cannot be stored.
   package func keep(_ session: UserSession) async throws(RestError) { try await authorization.keep(session) }
 
-  /// Whether requests carry a user's session.
+  /// Tells whether requests act as a user.
   package func hasUserSession() async throws(RestError) -> Bool {
     try await authorization.session().map { $0.token != nil } ?? settings.hasParseSession
   }
 
-  /// Waits, by the clock of the connection's own pauses.
+  /// Waits on the connection's clock.
+  ///
   /// - Throws: ``RestError`` `.cancelled`.
   package func wait(seconds: Double) async throws(RestError) {
     do {
@@ -205,15 +232,15 @@ public final class RestConnection: Sendable {
     }
   }
 
-  /// In 0..<1, by the connection's own source of chance.
+  /// Returns a number in 0..<1 from the connection's random source.
   package func random() -> Double { environment.retry.random() }
 
-  /// Waits for the validations that are under way.
+  /// Waits for running background validations.
   package func backgroundEnded() async {
     for task in background.withLock({ Array($0.tasks.values) }) { await task.value }
   }
 
-  /// Runs a validation in the background; ``shutdown()`` ends it.
+  /// Starts a validation in the background; ``shutdown()`` cancels it.
   func inBackground(_ work: @escaping @Sendable () async -> Void) {
     background.withLock { state in
       guard !state.isClosed else { return }
@@ -231,7 +258,7 @@ extension ConnectionSettings {
   fileprivate func transport(_ authorities: TrustedCertificates?) -> TransportConfiguration {
     var configuration = TransportConfiguration()
     configuration.connectTimeoutMs = Int64(connectTimeoutS * 1000)
-    // The whole request has a limit of its own.
+    // `timeoutS` limits the whole request, so the idle timeout need not be shorter.
     configuration.idleTimeoutMs = max(1, Int64(timeoutS * 1000))
     configuration.largestResponse = maxBytes
     configuration.authorities = authorities
@@ -240,7 +267,7 @@ extension ConnectionSettings {
   }
 }
 
-/// The URLs of a connection's requests.
+/// Builds the URLs of a connection's requests.
 enum ConnectionURL {
   /// - Throws: ``RestError`` `.invalidURL`.
   static func absolute(

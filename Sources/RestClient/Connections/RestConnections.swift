@@ -2,9 +2,9 @@ import JSON
 import Support
 import Synchronization
 
-/// The named servers of one host, each made with its first use. Threads: any.
+/// Holds the named servers of one host and creates each on first use. Threads: any.
 public final class RestConnections: Sendable {
-  /// Why there is no such connection, or why it cannot be used.
+  /// Why a connection does not exist or is unusable.
   public struct Problem: Error, Sendable, CustomStringConvertible {
     public let description: String
   }
@@ -26,20 +26,24 @@ public final class RestConnections: Sendable {
 
   public var names: [String] { settings.map(\.name) }
 
-  /// - Parameter name: Compared without regard to letter case.
+  /// - Parameter name: Compared ignoring case.
   public func knows(_ name: String) -> Bool { settings.contains { $0.name.equalsIgnoringCase(name) } }
 
-  /// What a connection is; nil for an unknown name.
-  /// - Parameter name: Compared without regard to letter case.
+  /// Returns the settings of a connection; nil for an unknown name.
+  ///
+  /// - Parameter name: Compared ignoring case.
   package func settings(of name: String) -> ConnectionSettings? { settings.first { $0.name.equalsIgnoringCase(name) } }
 
-  /// Says that there is no such connection, and which one may be meant.
+  /// Returns a message that the connection does not exist, with the name that was probably meant.
   package func unknown(_ name: String) -> String {
-    let hint = settings.isEmpty ? "; there are none: describe it in connections.json" : NearestName.hint(for: name, among: names)
+    let hint =
+      settings.isEmpty ? "; no connections are defined: add it to connections.json" : NearestName.hint(for: name, among: names)
     return "connection '\(name)' is not known\(hint)"
   }
 
-  /// - Parameter name: Compared without regard to letter case.
+  /// Returns a connection, created on first use.
+  ///
+  /// - Parameter name: Compared ignoring case.
   /// - Throws: ``Problem`` for an unknown name or an unusable `caFile`; ``RestError`` `.shutDown`.
   public func connection(named name: String) throws -> RestConnection {
     guard let found = settings(of: name) else { throw Problem(description: unknown(name)) }
@@ -53,20 +57,21 @@ public final class RestConnections: Sendable {
     }
   }
 
-  /// What a connection's `caFile` holds; nil without one.
-  /// - Throws: ``Problem`` that names the file.
+  /// Reads the certificates of a connection's `caFile`; nil without one.
+  ///
+  /// - Throws: ``Problem``, which names the file.
   public static func authorities(of settings: ConnectionSettings) throws(Problem) -> TrustedCertificates? {
     guard let file = settings.caFile else { return nil }
     guard let text = FileSystem.read(file) else {
       throw Problem(description: "connection '\(settings.name)': 'caFile' \(file) cannot be read")
     }
     guard let found = TrustedCertificates(pem: text) else {
-      throw Problem(description: "connection '\(settings.name)': 'caFile' \(file) holds no certificate in PEM, or a damaged one")
+      throw Problem(description: "connection '\(settings.name)': 'caFile' \(file) contains no PEM certificate, or an invalid one")
     }
     return found
   }
 
-  /// Whether the machine has a network; see ``RestConnection/report(isOnline:)``.
+  /// Reports whether the machine has a network; see ``RestConnection/report(isOnline:)``.
   public func report(isOnline: Bool) {
     let made = state.withLock { state in
       state.isOnline = isOnline
@@ -75,7 +80,7 @@ public final class RestConnections: Sendable {
     for connection in made { connection.report(isOnline: isOnline) }
   }
 
-  /// Ends all of them. Safe twice.
+  /// Shuts all connections down. Safe to call twice.
   public func shutdown() async {
     let made = state.withLock { state in
       state.isClosed = true

@@ -1,7 +1,7 @@
-/// Secrets in queries: a URL that is kept, such as that of a next page, is kept without them, and gets them again when it is
-/// used.
+/// Removes secrets from the queries of URLs before they are stored, such as that of a next page,
+/// and adds them again before use.
 package enum SecretParameters {
-  /// The URL without its secret parameters; the others stay as they are.
+  /// Returns the URL without its secret parameters; the others stay as they are.
   package static func removed(from url: String) -> String {
     let parts = parts(of: url)
     let kept = parts.pairs.filter { !isSecret($0) }
@@ -9,7 +9,8 @@ package enum SecretParameters {
     return parts.base + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")) + parts.fragment
   }
 
-  /// The URL with the secret parameters of another one, such as that of the first page, which it lacks.
+  /// Returns the URL with those secret parameters of another URL, such as that of the first page,
+  /// that it lacks.
   package static func added(to url: String, from other: String) -> String {
     let parts = parts(of: url), names = parts.pairs.map { name($0) }
     let missing = self.parts(of: other).pairs.filter { isSecret($0) && !names.contains(name($0)) }

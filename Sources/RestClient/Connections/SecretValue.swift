@@ -1,13 +1,14 @@
-/// Where a secret of a connection is kept. The secret itself is read when a request needs it.
+/// The location of a connection's secret. The secret itself is read when a request needs it.
 public enum SecretSource: Sendable, Equatable {
   /// An environment variable's name.
   case environment(String)
-  /// An absolute path. One line break at its end is not part of the secret.
+  /// An absolute path. A single trailing line break is not part of the secret.
   case file(String)
-  /// A program and its arguments, run without a shell; it prints the secret.
+  /// A program and its arguments, run without a shell; its output is the secret.
   case command([String])
 
-  /// The source, for people. Never the secret, and never a command's arguments, which may hold one.
+  /// Describes the source in messages. Never contains the secret or a command's arguments, which
+  /// may hold one.
   public var name: String {
     switch self {
     case .environment(let name): "the environment variable \(name)"
@@ -17,7 +18,7 @@ public enum SecretSource: Sendable, Equatable {
   }
 }
 
-/// A secret, or the place to read it from.
+/// A secret, or where to read it from.
 public enum SecretValue: Sendable, Equatable {
   /// Given by a program; never accepted from `connections.json`.
   case plain(String)
@@ -35,12 +36,14 @@ extension SecretValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }
 
-/// Reads secrets. The host passes one that knows about file modes, time limits and processes.
+/// Reads secrets. The host supplies an implementation that checks file modes, limits time and
+/// starts processes.
 public struct SecretReading: Sendable {
-  /// Why a secret cannot be read; names the source, never the secret.
+  /// Why a secret cannot be read. Names the source, never the secret.
   public struct Failure: Error, Sendable {
     public let message: String
-    /// True when there is no secret at all: an unset variable, a missing file. Only then `optional` applies.
+    /// True if there is no secret at all: the variable is unset or the file missing. Only then does
+    /// `optional` apply.
     public let isMissing: Bool
 
     public init(_ message: String, isMissing: Bool) {

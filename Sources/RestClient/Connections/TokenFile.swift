@@ -3,22 +3,28 @@ import JSON
 import Logging
 import Support
 
-/// The file of a kept token or session, while no other process changes it. Blocks; called off the cooperative pool.
+/// Reads and replaces the file of a token or session, holding a lock against other processes.
+/// Blocks, so call it off the cooperative pool.
 package final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
-  /// Such as `session.json` of a folder, with `session.lock` beside it.
+  /// The file, such as `session.json`; its lock is `session.lock` in the same folder.
   package let path: String
   private let lockPath: String
   private var lock: Int32
   private var temporary: Int32?
 
-  /// Bytes set aside before a token is asked for, more than a session has: none must be lost to a full disk.
+  /// Bytes reserved before a token is requested, more than a session needs: a full disk must not
+  /// cost a new token.
   private static let reserved = 64 * 1024
-  /// Milliseconds between two looks at a lock.
+  /// Milliseconds between two attempts to take the lock.
   private static let lookEveryMs: UInt32 = 20
 
-  /// Waits for other processes, and blocks meanwhile.
-  /// - Parameter name: Of the file, without its ending.
-  /// - Throws: ``RestError`` `.signInBusy` when one takes too long; `FileError` when the folder cannot be used.
+  /// Takes the lock, blocking the thread while another process holds it.
+  ///
+  /// - Parameters:
+  ///   - name: The file's name without its extension.
+  ///   - patienceMs: The longest wait in milliseconds.
+  /// - Throws: ``RestError`` `.signInBusy` if another process holds the lock for longer;
+  ///   `FileError` if the folder is not usable.
   package convenience init(folder: String, name: String = "session", patienceMs: Int64) throws {
     try self.init(unlocked: folder, name)
     let end = SystemClock.monotonicMilliseconds() + patienceMs
@@ -28,7 +34,8 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
     }
   }
 
-  /// The same without blocking a thread; ends with the task.
+  /// Takes the lock without blocking a thread. Throws ``RestError`` `.cancelled` if the task is
+  /// cancelled.
   package static func locked(folder: String, name: String = "session", patienceMs: Int64) async throws -> TokenFile {
     let file = try TokenFile(unlocked: folder, name)
     let end = SystemClock.monotonicMilliseconds() + patienceMs
@@ -66,7 +73,7 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
 
   deinit { release() }
 
-  /// Lets others change the file. It is not to be written any more.
+  /// Releases the lock. The file must not be written after that.
   package func release() {
     discard()
     guard lock >= 0 else { return }
@@ -74,14 +81,15 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
     lock = -1
   }
 
-  func read() throws -> KeptToken? { try readJSON().flatMap { KeptToken(json: $0) } }
+  func read() throws -> StoredToken? { try readJSON().flatMap { StoredToken(json: $0) } }
 
-  /// nil for a file that is not there or not JSON: it is as good as none.
+  /// Returns nil if the file is missing or not JSON, which the caller treats alike.
   package func readJSON() throws -> JSONValue? { try Self.readJSON(path) }
 
-  /// Without waiting for the process that changes it: the file is replaced whole. Others lose their rights to it, with a
-  /// warning.
-  /// - Throws: `FileError` for a file of another user.
+  /// Reads a file without the lock, which is safe because writers replace the file atomically. If
+  /// other users can access it, restricts its mode to 0600 and logs a warning.
+  ///
+  /// - Throws: `FileError` for a file that belongs to another user.
   package static func readJSON(_ path: String, logger: Logger = Logger(label: "tureen.rest")) throws -> JSONValue? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -93,15 +101,15 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
     defer { close(descriptor) }
     var info = stat()
     guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
-      throw FileError("\(path) is not an ordinary file; remove it")
+      throw FileError("\(path) is not a regular file; remove it")
     }
     guard info.st_uid == geteuid() else {
-      throw FileError("\(path) belongs to another user (id \(info.st_uid)); remove it, or choose a home that is yours")
+      throw FileError("\(path) belongs to another user (id \(info.st_uid)); remove it, or choose a home of your own")
     }
     if info.st_mode & 0o077 != 0 {
       let mode = String(info.st_mode & 0o777, radix: 8)
       let isNarrow = fchmod(descriptor, 0o600) == 0
-      let remedy = isNarrow ? "it is 600 now" : "make it yours alone: chmod 600"
+      let remedy = isNarrow ? "it is 600 now" : "make it private: chmod 600"
       logger.warning("\(path) could be read or written by others (mode \(mode)); \(remedy)")
     }
     guard let text = FileSystem.read(descriptor) else {
@@ -112,16 +120,16 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
 
   // MARK: Writing
 
-  /// A process that dies leaves its unfinished file, which the next one replaces.
+  /// A process that dies leaves this unfinished file behind; the next one replaces it.
   private var temporaryPath: String { path + ".new" }
 
-  /// Makes sure that there is room for what ``write(_:)`` will write.
+  /// Allocates the disk space that ``write(_:)`` needs.
   package func reserve() throws {
     guard temporary == nil else { return }
-    guard lock >= 0 else { throw FileError("cannot write \(path): its lock was given back") }
+    guard lock >= 0 else { throw FileError("cannot write \(path): its lock has been released") }
     unlink(temporaryPath)
     let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure("create a file beside") }
+    guard descriptor >= 0 else { throw failure("create a file next to") }
     temporary = descriptor
     let zeros = [UInt8](repeating: 0, count: Self.reserved)
     guard fchmod(descriptor, 0o600) == 0, Self.write(zeros, to: descriptor), fsync(descriptor) == 0 else {
@@ -129,9 +137,9 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
     }
   }
 
-  func write(_ token: KeptToken) throws { try write(token.json) }
+  func write(_ token: StoredToken) throws { try write(token.json) }
 
-  /// Replaces the file, for good when this returns.
+  /// Replaces the file durably.
   package func write(_ json: JSONValue) throws {
     try reserve()
     guard let descriptor = temporary else { return }
@@ -144,7 +152,7 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
     try? FileSystem.sync(FileSystem.folder(of: path))
   }
 
-  /// Removes the file. Nothing happens when there is none.
+  /// Removes the file, if it exists.
   package func erase() throws {
     guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove") }
     try? FileSystem.sync(FileSystem.folder(of: path))

@@ -1,26 +1,28 @@
 import JSON
 import Support
 
-/// Gets and keeps the access token of a connection with client credentials: one renewal for all requests of all processes.
+/// Obtains and stores the access token of a connection with client credentials. All requests of all
+/// processes share one renewal.
 actor TokenKeeper {
   struct Token: Sendable, Equatable {
     let text: String
-    /// Raised with every new token.
+    /// Increases with every new token.
     let generation: Int
   }
 
-  /// Sends a form to the token resource, as often as is safe; gets whatever the server answered.
+  /// Sends a form to the token endpoint, with safe retries, and returns the response with any
+  /// status.
   typealias Ask = @Sendable (_ headers: [(name: String, value: String)], _ form: String) async throws(RestError) -> RestResponse
 
   private let name: String
   private let credentials: ConnectionSettings.ClientCredentials
-  /// Where the token is kept; nil keeps it in memory.
+  /// The folder that stores the token; nil keeps it in memory.
   private let folder: String?
   private let ask: Ask
   private let now: @Sendable () -> Double
-  private var kept: KeptToken?
+  private var kept: StoredToken?
   private var generation = 0
-  private var renewal: Task<Result<KeptToken, RestError>, Never>?
+  private var renewal: Task<Result<StoredToken, RestError>, Never>?
 
   init(
     name: String, credentials: ConnectionSettings.ClientCredentials, folder: String?, now: @escaping @Sendable () -> Double,
@@ -40,7 +42,7 @@ actor TokenKeeper {
     return try await renewed(refused: nil, secret)
   }
 
-  /// A token other than the one of a generation that the server has refused.
+  /// Returns a token to replace one that the server has refused, identified by its generation.
   func token(replacing refused: Int, secret: String) async throws(RestError) -> Token {
     if generation != refused { return try await token(secret: secret) }
     return try await renewed(refused: kept?.accessToken, secret)
@@ -54,7 +56,7 @@ actor TokenKeeper {
     return Token(text: text, generation: generation)
   }
 
-  private func renew(refused: String?, _ secret: String) async -> Result<KeptToken, RestError> {
+  private func renew(refused: String?, _ secret: String) async -> Result<StoredToken, RestError> {
     let before = kept?.accessToken
     let result = await kept(refused: refused, secret)
     renewal = nil
@@ -65,27 +67,28 @@ actor TokenKeeper {
     return result
   }
 
-  /// The file's token where it will do, else a new one.
-  private func kept(refused: String?, _ secret: String) async -> Result<KeptToken, RestError> {
+  /// Returns the stored token if it is still usable, else a new one.
+  private func kept(refused: String?, _ secret: String) async -> Result<StoredToken, RestError> {
     do {
       let file = try await self.file()
       let known = try file?.read() ?? kept
-      if let known, known.key == key(secret, known.salt), stillHolds(known, refused: refused) { return .success(known) }
+      if let known, known.key == key(secret, known.salt), isUsable(known, refused: refused) { return .success(known) }
       try file?.reserve()
-      let fresh = try await asked(secret, after: known)
+      let fresh = try await requestToken(secret, after: known)
       try file?.write(fresh)
       return .success(fresh)
     } catch let error as RestError {
       return .failure(error)
     } catch {
       return .failure(
-        RestError(code: .notAuthenticated, message: "connection '\(name)': its token cannot be kept: \(error)", outcome: .notSent)
+        RestError(
+          code: .notAuthenticated, message: "connection '\(name)': its token cannot be stored: \(error)", outcome: .notSent)
       )
     }
   }
 
-  /// A token that was not refused and is not due, or a refusal that nothing has changed about.
-  private func stillHolds(_ known: KeptToken, refused: String?) -> Bool {
+  /// Whether the token is neither refused nor due for renewal, or an earlier refusal still applies.
+  private func isUsable(_ known: StoredToken, refused: String?) -> Bool {
     if let refusal = known.refusal { return now() < refusal.until ?? .infinity }
     guard let text = known.accessToken, text != refused else { return false }
     return now() < known.renewAt ?? .infinity
@@ -98,9 +101,9 @@ actor TokenKeeper {
 
   // MARK: Asking
 
-  private func asked(_ secret: String, after known: KeptToken?) async throws(RestError) -> KeptToken {
+  private func requestToken(_ secret: String, after known: StoredToken?) async throws(RestError) -> StoredToken {
     let salt = known?.salt ?? Base64.text((0..<12).map { _ in UInt8.random(in: .min ... .max) })
-    var fresh = KeptToken(key: key(secret, salt), salt: salt)
+    var fresh = StoredToken(key: key(secret, salt), salt: salt)
     let response = try await ask(headers(secret), form(secret))
     guard (200..<300).contains(response.status) else {
       guard (400..<500).contains(response.status), response.status != 408, response.status != 429 else {
@@ -114,12 +117,13 @@ actor TokenKeeper {
     let answer = try? response.body.json()
     guard let token = answer?["access_token"]?.stringValue, !token.isEmpty else {
       throw RestError(
-        code: .invalidBody, message: "connection '\(name)': the answer of \(credentials.tokenURL) has no access_token",
+        code: .invalidBody, message: "connection '\(name)': the response of \(credentials.tokenURL) has no access_token",
         status: response.status)
     }
     if let type = answer?["token_type"]?.stringValue, type.lowercased() != "bearer" {
       throw RestError(
-        code: .invalidBody, message: "connection '\(name)': \(credentials.tokenURL) gave a token of type '\(type)', not bearer",
+        code: .invalidBody,
+        message: "connection '\(name)': \(credentials.tokenURL) returned a token of type '\(type)', not bearer",
         status: response.status)
     }
     fresh.accessToken = token
@@ -133,7 +137,7 @@ actor TokenKeeper {
       (name: "Accept", value: "application/json"), (name: "Content-Type", value: "application/x-www-form-urlencoded"),
     ]
     guard credentials.clientAuth == .basic else { return common }
-    // Id and secret as they are: some servers refuse them form-encoded.
+    // Not form-encoded, unlike RFC 6749, section 2.3.1: some servers refuse encoded values.
     return common + [("Authorization", "Basic " + Base64.text("\(credentials.clientId):\(secret)".utf8))]
   }
 
@@ -152,30 +156,31 @@ actor TokenKeeper {
 
   // MARK: Refusals
 
-  /// A server may repeat what it was sent.
+  /// The server may repeat the secrets in its response.
   private func redaction(_ secret: String) -> TokenRedaction {
     TokenRedaction([secret, Base64.text("\(credentials.clientId):\(secret)".utf8)])
   }
 
-  private func refusal(_ response: RestResponse, _ count: Int, _ redaction: TokenRedaction) -> KeptToken.Refusal {
+  private func refusal(_ response: RestResponse, _ count: Int, _ redaction: TokenRedaction) -> StoredToken.Refusal {
     let code = (try? response.body.json())?["error"]?.stringValue
     let isFinal = [401, 403].contains(response.status) || ["invalid_client", "unauthorized_client"].contains(code)
     let said = ConnectionErrors.message(of: response, paths: .init()).map { redaction.cleaned($0) }
-    // Minutes.
+    // In minutes.
     let waits = [1.0, 5, 15, 60]
-    return KeptToken.Refusal(
+    return StoredToken.Refusal(
       reason: isFinal ? "wrongCredentials" : "refused",
       message: "status \(response.status)" + (said.map { ": \($0.prefix(Tuning.shownCharacters))" } ?? ""),
       until: isFinal ? nil : now() + 60 * waits[min(count, waits.count) - 1], count: count)
   }
 
-  private func refusalError(_ kept: KeptToken) -> RestError {
+  private func refusalError(_ kept: StoredToken) -> RestError {
     let refusal = kept.refusal
-    let until = refusal?.until.map { "; it is asked again after \(LogText.time($0))" } ?? "; it is asked again when they change"
+    let until =
+      refusal?.until.map { "; no token is requested before \(LogText.time($0))" } ?? "; no token is requested until they change"
     var error = RestError(
       code: .notAuthenticated,
       message: "connection '\(name)': \(credentials.tokenURL) refused the client credentials (\(refusal?.message ?? "")): check "
-        + "clientId, clientSecret, and 'clientAuth' and 'scopes', which some servers demand\(until)",
+        + "clientId and clientSecret, and 'clientAuth' and 'scopes', which some servers require\(until)",
       outcome: .notSent)
     error.reason = refusal?.reason
     return error

@@ -1,12 +1,12 @@
 import JSON
 import Support
 
-/// The session of a user who signed in with a connection while the program ran, or who signed out. It goes before the
-/// connection's own `sessionToken`.
+/// The session of a user who signed in over a connection at run time, or signed out. It takes
+/// precedence over the connection's own `sessionToken`.
 package struct UserSession: Sendable, Equatable {
-  /// nil: signed out.
+  /// nil after signing out.
   package var token: String?
-  /// The user's id, where it is known: it stays the same when the token changes.
+  /// The user's id, if known: it stays the same when the token changes.
   package var userId: String?
 
   package init(token: String?, userId: String?) {
@@ -15,12 +15,13 @@ package struct UserSession: Sendable, Equatable {
   }
 }
 
-/// Where a connection keeps it: a file of mode 0600 that all processes of a home share, or memory.
+/// Stores a user's session in a file of mode 0600 that all processes of a home share.
 struct UserSessionFile: Sendable {
   let folder: String
   private static let name = "user"
 
-  /// - Parameter configured: The connection's server and own secrets: with others the session is another server's, or outdated.
+  /// - Parameter configured: The connection's server and its own secrets. If they have changed, the
+  ///   stored session belongs to another server or is outdated, and the result is nil.
   func read(configured: String) throws -> UserSession? {
     guard let json = try TokenFile.readJSON("\(folder)/\(Self.name).json"), json["version"]?.integerValue == 1,
       let salt = json["salt"]?.stringValue, json["key"]?.stringValue == SHA2.hex(salt + "\n" + configured)

@@ -1,6 +1,6 @@
 import Support
 
-/// One exchange on its way into the request log.
+/// An entry of the request log: one exchange with a server.
 package struct ExchangeRecord: Sendable {
   package let connection: String
   package let method: HTTPMethod
@@ -8,20 +8,20 @@ package struct ExchangeRecord: Sendable {
   package let requestHeaders: [(name: String, value: String)]
   package let requestBody: [UInt8]?
   package var response: RestResponse?
-  /// Why there is no answer.
+  /// Why there is no response.
   package var failure: String?
   package var cache = CacheResult.bypass
-  /// Requests that the server still allows, where it said so.
+  /// The number of requests that the server still allows, if it reported one.
   package var remaining: Int?
-  /// The caller reckoned with this status: it is no warning.
+  /// Whether the caller expects this status; it is not a warning then.
   package var isExpected = false
-  /// Seconds until the request is sent again; nil when it is not.
+  /// Seconds until the request is retried; nil if it is not.
   package var repeatsIn: Double?
-  /// Values that are secrets wherever they stand.
+  /// Secret values, masked anywhere in the text.
   package var secrets: [String] = []
   private let start = SystemClock.monotonicSeconds()
   private var milliseconds = 0
-  /// Numbers the exchanges of a process.
+  /// Numbers the exchanges of the process.
   private let id = ExchangeNumber.next()
 
   package init(
@@ -44,14 +44,14 @@ package struct ExchangeRecord: Sendable {
     milliseconds = Int((SystemClock.monotonicSeconds() - start) * 1000)
   }
 
-  /// The least level that tells of it.
+  /// The lowest log level that includes this exchange.
   package var level: RequestLogLevel {
     guard let response else { return .error }
     if response.status >= 500 { return .error }
     return (response.status >= 400 && !isExpected) || repeatsIn != nil ? .warn : .info
   }
 
-  /// The lines, each with its break; all of them without what would command a terminal.
+  /// Returns the lines, each with its line break and with terminal control characters escaped.
   func text(level: RequestLogLevel, isStored: Bool, now: Double) -> String {
     let redaction = Redaction(secrets: secrets + authorizationSecrets + formSecrets)
     var lines = [summary(redaction, now)]
@@ -90,7 +90,7 @@ package struct ExchangeRecord: Sendable {
     return lines
   }
 
-  /// Secret fields of the form that is sent, such as `client_secret`: a server may say them back.
+  /// Values of secret fields in the form body, such as `client_secret`: a server may repeat them.
   private var formSecrets: [String] {
     let type = requestHeaders.first { $0.name.equalsIgnoringCase("Content-Type") }?.value.lowercased() ?? ""
     guard type.hasPrefix("application/x-www-form-urlencoded"), let requestBody else { return [] }
@@ -101,7 +101,7 @@ package struct ExchangeRecord: Sendable {
     }
   }
 
-  /// What this request authorizes itself with: a server may say it back.
+  /// Values of authorization headers: a server may repeat them.
   private var authorizationSecrets: [String] {
     requestHeaders.filter { SecretNames.isSecret(header: $0.name) }.flatMap { header in
       [header.value] + header.value.split(separator: " ").dropFirst().map(String.init)

@@ -7,8 +7,8 @@ enum ExchangeNumber {
 }
 
 package enum LogText {
-  /// One line, without what a terminal would obey: control characters, also those of Unicode, and marks that turn the direction
-  /// of writing.
+  /// Returns one line in which control characters, including Unicode's, and marks that change the
+  /// writing direction are escaped.
   static func escaped(_ line: String) -> String {
     guard line.unicodeScalars.contains(where: isCommand) else { return line }
     var result = ""
@@ -31,7 +31,7 @@ package enum LogText {
     }
   }
 
-  /// `2026-11-23T08:46:02.125Z`
+  /// For example: `2026-11-23T08:46:02.125Z`.
   package static func time(_ seconds: Double) -> String {
     let milliseconds = Int64((seconds * 1000).rounded(.down)), day = milliseconds / 86_400_000
     let rest = Int(milliseconds % 86_400_000), date = CalendarDate(daysSince1970: Int(day))
@@ -40,7 +40,7 @@ package enum LogText {
       + padded(rest / 60_000 % 60, 2) + ":" + padded(rest / 1000 % 60, 2) + "." + padded(rest % 1000, 3) + "Z"
   }
 
-  /// `1.5 s`, rounded to tenths.
+  /// For example: `1.5 s`, rounded to tenths.
   static func seconds(_ seconds: Double) -> String {
     let tenths = Int((seconds * 10).rounded())
     return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)") + " s"
@@ -56,7 +56,8 @@ package enum LogText {
 struct CalendarDate {
   let year, month, day: Int
 
-  /// The reverse of `HTTPDate.days`, counted in years that begin in March and in eras of 400 of them.
+  /// The inverse of `HTTPDate.days`. Counts in years that start in March, and in eras of 400 such
+  /// years.
   init(daysSince1970 days: Int) {
     let shifted = days + 719_468, era = shifted / 146_097, dayOfEra = shifted % 146_097
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

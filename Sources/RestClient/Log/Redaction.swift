@@ -1,29 +1,31 @@
 import JSON
 
-/// Takes secrets out of what is logged or kept: by the names of headers, parameters and members, and by their known values.
+/// Masks secrets in text for logs and files, by the names of headers, parameters and members, and
+/// by known values.
 ///
-/// At most the last four characters of a secret stay, so that two of them can be told apart.
+/// At most the last four characters of a secret remain, so that two secrets can be told apart.
 package struct Redaction: Sendable {
-  /// Values that are secrets wherever they stand.
+  /// Values that are masked anywhere in a text.
   private let secrets: [String]
 
-  /// - Parameter secrets: Those shorter than four characters are left: they would be found in words.
+  /// - Parameter secrets: Known values. Those shorter than four characters are ignored, because
+  ///   they would match parts of words.
   package init(secrets: [String] = []) {
-    // As text, in a URL or a form, and in JSON.
+    // Secrets appear as plain text, percent-encoded in a URL or form, and escaped in JSON.
     let forms = secrets.flatMap { [$0, PercentEncoding.encode($0), String(JSONValue.string($0).text.dropFirst().dropLast())] }
     self.secrets = Set(forms).filter { $0.utf8.count >= 4 }
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// `…` with the last characters of a long value.
+  /// Returns `…`, followed by the last four characters of a long value.
   package static func masked(_ secret: String) -> String {
-    // Of a short secret four characters would be most of it.
+    // Four characters would be most of a short secret.
     secret.count >= 16 ? "…" + secret.suffix(4) : "…"
   }
 
   package func header(_ name: String, _ value: String) -> String {
     guard SecretNames.isSecret(header: name) else { return known(value) }
-    // "Bearer " is no secret, and tells what kind of one follows.
+    // The scheme, such as "Bearer ", is not secret and tells the kind of credential.
     if let blank = value.firstIndex(of: " "), name.lowercased().hasSuffix("authorization") {
       return value[...blank] + Redaction.masked(String(value[value.index(after: blank)...]))
     }
@@ -32,13 +34,13 @@ package struct Redaction: Sendable {
 
   package func url(_ url: String) -> String { known(Redaction.url(url)) }
 
-  /// A URL without the values of secret parameters.
+  /// Masks the values of secret parameters in a URL.
   package static func url(_ url: String) -> String {
     guard let mark = url.firstIndex(of: "?") else { return url }
     return url[...mark] + form(String(url[url.index(after: mark)...]))
   }
 
-  /// `a=1&token=…`
+  /// Masks the values of secret fields in a form, such as `a=1&token=…`.
   static func form(_ text: String) -> String {
     text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
       guard let mark = pair.firstIndex(of: "=") else { return String(pair) }
@@ -48,13 +50,15 @@ package struct Redaction: Sendable {
     }.joined(separator: "&")
   }
 
-  /// The beginning of a body, for a log.
+  /// Returns the beginning of a body, for the log.
   ///
-  /// - Parameter type: Its `Content-Type`.
+  /// - Parameters:
+  ///   - type: The body's `Content-Type`.
+  ///   - limit: The length to keep, in bytes.
   package func body(_ bytes: [UInt8], type: String?, limit: Int) -> String {
     let isForm =
       type.map { $0.lowercased().hasPrefix("application/x-www-form-urlencoded") } ?? !"{[\"".utf8.contains(bytes.first ?? 0)
-    // Redacted before it is cut: a secret that the cut splits would not be recognised.
+    // Redact before truncating: a secret that is cut in two would not be recognised.
     let whole = bytes.prefix(Tuning.largestRedactedBody)
     let text =
       isForm ? Redaction.form(String(decoding: whole, as: UTF8.self)) : JSONRedaction.text(whole)
@@ -63,7 +67,7 @@ package struct Redaction: Sendable {
     return String(decoding: clean.utf8.prefix(limit), as: UTF8.self) + "… (\(bytes.count) bytes)"
   }
 
-  /// Replaces the secrets whose values are known.
+  /// Masks the secrets given to ``init(secrets:)``.
   package func known(_ text: String) -> String {
     var result = text
     for secret in secrets where result.containsASCII(secret) {
@@ -79,7 +83,8 @@ package struct Redaction: Sendable {
   }
 }
 
-/// Finds secret members in the text of a JSON value, whole or cut short, and masks their values. Other text stays as it is.
+/// Masks the values of secret members in JSON text, which may be truncated. Leaves other text
+/// unchanged.
 enum JSONRedaction {
   static func text(_ bytes: ArraySlice<UInt8>) -> String {
     var result: [UInt8] = [], at = bytes.startIndex
@@ -102,7 +107,9 @@ enum JSONRedaction {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Masks the value that begins at a place. - Returns: Where it ends.
+  /// Masks the value that starts at `start`.
+  ///
+  /// - Returns: The index after the value.
   private static func mask(_ bytes: ArraySlice<UInt8>, from start: Int, into result: inout [UInt8]) -> Int {
     guard start < bytes.endIndex else { return start }
     if bytes[start] == UInt8(ascii: "\"") {
@@ -154,5 +161,5 @@ enum JSONRedaction {
     return bytes.endIndex
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
 }

@@ -2,16 +2,16 @@
 import Support
 import Synchronization
 
-/// Writes a line for each HTTP exchange, to stderr or to a file; never to stdout. Threads: any. Blocks for as long as a write
-/// takes.
+/// Writes a line for each HTTP exchange to stderr or a file, never to stdout. Threads: any. Each
+/// write blocks the caller.
 public final class RequestLog: Sendable {
   public let level: RequestLogLevel
   private let sink: @Sendable (String) -> Void
-  /// Whether what is written stays: bodies that must not be stored are left out then.
+  /// Whether the output is a file. Bodies that must not be stored are left out then.
   private let isStored: Bool
   private let now: @Sendable () -> Double
 
-  /// - Parameter write: Gets whole lines, each with its line break.
+  /// - Parameter write: Called with complete lines, each with its line break.
   package init(
     level: RequestLogLevel, isStored: Bool = false, now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() },
     write: @escaping @Sendable (String) -> Void
@@ -22,7 +22,7 @@ public final class RequestLog: Sendable {
     sink = write
   }
 
-  /// To a file, which is made with mode 0600 and appended to; nil is stderr.
+  /// Logs to a file, created with mode 0600 and appended to; nil logs to stderr.
   public convenience init(level: RequestLogLevel, file: String?) {
     guard let file else {
       self.init(level: level) { RequestLog.write($0, to: STDERR_FILENO) }
@@ -32,7 +32,7 @@ public final class RequestLog: Sendable {
     self.init(level: level, isStored: true) { target.append($0) }
   }
 
-  /// The same place with another level.
+  /// Returns a log with the same destination and another level.
   package func with(level: RequestLogLevel) -> RequestLog {
     RequestLog(level: level, isStored: isStored, now: now, write: sink)
   }
@@ -42,7 +42,9 @@ public final class RequestLog: Sendable {
     sink(record.text(level: level, isStored: isStored, now: now()))
   }
 
-  /// Whole in one call, so that lines of several threads and processes stay apart. - Returns: Whether it was written.
+  /// Writes all lines in one call, so that lines of several threads and processes do not mix.
+  ///
+  /// - Returns: Whether the text was written.
   @discardableResult
   fileprivate static func write(_ text: String, to descriptor: Int32) -> Bool {
     var text = text
@@ -59,10 +61,10 @@ public final class RequestLog: Sendable {
   }
 }
 
-/// A log file, opened for each line: it may be moved away meanwhile.
+/// A log file that is opened for each line, so that it can be rotated.
 private final class LogFile: Sendable {
   private let path: String
-  private let isSaid = Mutex(false)
+  private let hasWarned = Mutex(false)
 
   init(_ path: String) { self.path = path }
 
@@ -73,11 +75,11 @@ private final class LogFile: Sendable {
       if RequestLog.write(text, to: descriptor) { return }
     }
     let reason = String(cString: strerror(errno))
-    let isFirst = isSaid.withLock { said in
-      defer { said = true }
-      return !said
+    let isFirst = hasWarned.withLock { warned in
+      defer { warned = true }
+      return !warned
     }
-    // Never a reason to fail a request.
+    // A failed write must not fail a request.
     if isFirst { RequestLog.write("tureen: the request log \(path) cannot be written: \(reason)\n", to: STDERR_FILENO) }
   }
 }

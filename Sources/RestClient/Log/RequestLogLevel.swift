@@ -1,11 +1,11 @@
-/// How much a request log tells; each level tells what the ones before it tell, too.
+/// The verbosity of a request log. Each level includes the ones before it.
 public enum RequestLogLevel: String, CaseIterable, Sendable, Comparable {
   case off
-  /// Exchanges without an answer, and server errors (5xx).
+  /// Exchanges without a response, and server errors (5xx).
   case error
-  /// Every other refusal, and exchanges that are sent again.
+  /// All other error statuses, and exchanges that are retried.
   case warn
-  /// A line for each exchange.
+  /// One line for each exchange.
   case info
   /// Also headers, and the beginning of the bodies.
   case debug

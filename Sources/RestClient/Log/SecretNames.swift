@@ -1,4 +1,5 @@
-/// Which headers, query parameters and JSON members hold secrets by their names: the one list for logs, redirects and settings.
+/// Lists the headers, query parameters and JSON members that hold secrets. Logs, redirects and
+/// settings all use this list.
 package enum SecretNames {
   private static let headers: Set<String> = [
     "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "apikey", "x-auth-token",
@@ -20,7 +21,7 @@ package enum SecretNames {
     return headers.contains(name) || (name.hasPrefix("x-parse-") && name.hasSuffix("-key"))
   }
 
-  /// - Parameter name: Of a query or a form, decoded.
+  /// - Parameter name: A decoded name from a query or a form.
   package static func isSecret(parameter name: String) -> Bool { parameters.contains(name.lowercased()) }
 
   package static func isSecret(member name: String) -> Bool { members.contains(name.lowercased()) }

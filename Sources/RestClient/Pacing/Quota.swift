@@ -1,6 +1,6 @@
 import Support
 
-/// What a server says of the requests it still allows.
+/// The number of requests that a server still allows, as reported in its headers.
 package struct Quota: Sendable, Equatable {
   package var limit: Int?
   package var remaining: Int?
@@ -15,8 +15,8 @@ package struct Quota: Sendable, Equatable {
 
   private static let prefixes = ["x-ratelimit-", "ratelimit-", "x-rate-limit-"]
 
-  /// - Parameter now: Seconds since 1970, for resets that are counted from now.
-  /// - Returns: Nil when the headers say nothing of it.
+  /// - Parameter now: Seconds since 1970, the base of resets given in seconds from now.
+  /// - Returns: Nil if the headers report no quota.
   package init?(
     _ headers: [(name: String, value: String)], _ settings: ConnectionSettings.QuotaHeaders, now: Double
   ) {
@@ -33,15 +33,16 @@ package struct Quota: Sendable, Equatable {
     if remaining == nil && limit == nil && resetAt == nil { return nil }
   }
 
-  /// Seconds since 1970 at which requests may go on; nil when they may now.
+  /// Returns when requests may continue, in seconds since 1970; nil if they may continue now.
   func blockedUntil(minRemaining: Int?, now: Double) -> Double? {
     guard let remaining, let resetAt, resetAt > now else { return nil }
-    // A limit of five a second would otherwise never be above ten.
+    // Half of a small limit, such as five a second, because the remainder would never exceed ten.
     let least = minRemaining ?? min(10, limit.map { $0 / 2 } ?? 10)
     return remaining <= least ? resetAt + 1 : nil
   }
 
-  /// The number a value begins with: `100`, `100, 100;w=60`, `59.0`. Nil without one, and for what is too large to count.
+  /// Parses the number at the start of a value: `100`, `100, 100;w=60`, `59.0`. Nil without one,
+  /// and for numbers from 1e15.
   private static func number(_ text: String) -> Double? {
     let digits = text.drop { $0 == " " }.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let value = Double(String(digits)), value < 1e15 else { return nil }
@@ -53,14 +54,15 @@ package struct Quota: Sendable, Equatable {
     guard let value = number(text) else { return nil }
     switch form {
     case .seconds: return now + value
-    // Some count milliseconds; as seconds that would be in the year 30,000.
+    // Some servers use milliseconds, which would be far in the future as seconds.
     case .epoch: return value > 1e11 ? value / 1000 : value
     default: return value > 1e9 ? (value > 1e11 ? value / 1000 : value) : now + value
     }
   }
 }
 
-/// ISO 8601 as servers write it in headers: `2026-11-23T08:46:02Z`, with a fraction or an offset if need be.
+/// Parses ISO 8601 dates in headers: `2026-11-23T08:46:02Z`, optionally with a fraction or an
+/// offset.
 enum ISODate {
   static func secondsSince1970(_ text: String) -> Double? {
     let bytes = Array(text.utf8)
@@ -81,7 +83,7 @@ enum ISODate {
     return Double(days * 86_400 + hour * 3600 + minute * 60 + second - offset) + fraction
   }
 
-  /// Seconds east of Greenwich; nothing and `Z` are none.
+  /// Seconds east of UTC; 0 for an empty text or `Z`.
   private static func offset(_ bytes: ArraySlice<UInt8>) -> Int? {
     if bytes.isEmpty || (bytes.count == 1 && bytes.first == UInt8(ascii: "Z")) { return 0 }
     guard let sign = bytes.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return nil }

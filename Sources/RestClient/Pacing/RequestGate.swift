@@ -1,5 +1,5 @@
-/// Lets the requests of one connection out: so many at a time, writes apart from one another, none before the server will have
-/// it. First come, first served.
+/// Limits the requests of one connection: the number in flight, the pause between writes, and the
+/// server's quota. Waiting requests are admitted in order of arrival.
 actor RequestGate {
   private struct Waiter {
     let id: UInt64
@@ -13,7 +13,7 @@ actor RequestGate {
   private var waiters: [Waiter] = []
   private var nextId: UInt64 = 0
   private var isClosed = false
-  /// Seconds since 1970: the next write, and any request.
+  /// Seconds since 1970: the earliest time for the next write, and for any request.
   private var nextWriteAt = 0.0, notBefore = 0.0
   private var quota: Quota?
 
@@ -22,14 +22,14 @@ actor RequestGate {
     self.environment = environment
   }
 
-  /// Waits for a place, and then until the server's quota, its `Backoff` and the pause between writes allow the request.
-  /// Each call that returns is followed by one of ``leave(isWrite:)``.
+  /// Waits for a free slot, then until the server's quota, its `Backoff` and the pause between
+  /// writes allow the request. Pair each successful call with ``leave(isWrite:pause:wasSent:)``.
   ///
-  /// - Throws: ``RestError`` `.quotaExhausted` for a longer wait than `maxWaitS`, `.cancelled`, `.shutDown`.
-  ///
-  /// - Parameter pause: Seconds between two writes, where that is longer than the connection's.
+  /// - Parameter pause: Seconds between two writes, if longer than the connection's.
+  /// - Throws: ``RestError`` `.quotaExhausted` if the wait would exceed `maxWaitS`, `.cancelled`,
+  ///   `.shutDown`.
   func enter(isWrite: Bool, pause: Double = 0) async throws(RestError) {
-    try await takePlace(isWrite)
+    try await takeSlot(isWrite)
     do throws(RestError) {
       try await waitForServer()
       if isWrite { try await waitForPause(max(pause, self.pause)) }
@@ -39,15 +39,18 @@ actor RequestGate {
     }
   }
 
-  /// - Parameter wasSent: Whether a request went out; the pause begins with its end.
+  /// Frees the slot of a request.
+  ///
+  /// - Parameter wasSent: Whether a request went out; the pause starts when it ends.
   func leave(isWrite: Bool, pause: Double = 0, wasSent: Bool = true) {
     if isWrite { writes -= 1 } else { reads -= 1 }
     if isWrite, wasSent { nextWriteAt = max(nextWriteAt, environment.now() + max(pause, self.pause)) }
     admit()
   }
 
-  /// Notes what an answer says about further requests.
-  /// - Returns: The quota it tells.
+  /// Records what a response says about further requests.
+  ///
+  /// - Returns: The quota reported in the headers.
   @discardableResult
   func note(_ headers: [(name: String, value: String)]) -> Quota? {
     let now = environment.now()
@@ -56,12 +59,12 @@ actor RequestGate {
     {
       notBefore = max(notBefore, now + seconds)
     }
-    guard let told = Quota(headers, settings.quota, now: now) else { return nil }
-    quota = told
-    return told
+    guard let reported = Quota(headers, settings.quota, now: now) else { return nil }
+    quota = reported
+    return reported
   }
 
-  /// Refuses those who wait and those who come.
+  /// Refuses all waiting and all later requests.
   func close() {
     isClosed = true
     let all = waiters
@@ -69,13 +72,14 @@ actor RequestGate {
     for waiter in all { waiter.continuation.resume(returning: false) }
   }
 
-  // MARK: Places
+  // MARK: Slots
 
-  private func takePlace(_ isWrite: Bool) async throws(RestError) {
+  private func takeSlot(_ isWrite: Bool) async throws(RestError) {
     guard !isClosed else { throw .shutDown(outcome: .notSent) }
-    if waiters.isEmpty, hasPlace(isWrite) { return occupy(isWrite) }
-    // A write that waits does not hold up the reads behind it, nor the other way round.
-    if settings.maxParallel.total == nil, hasPlace(isWrite), !waiters.contains(where: { $0.isWrite == isWrite }) {
+    if waiters.isEmpty, hasSlot(isWrite) { return occupy(isWrite) }
+    // Reads and writes have separate limits: a waiting write does not hold up reads, and vice
+    // versa.
+    if settings.maxParallel.total == nil, hasSlot(isWrite), !waiters.contains(where: { $0.isWrite == isWrite }) {
       return occupy(isWrite)
     }
     let id = nextId
@@ -97,14 +101,14 @@ actor RequestGate {
   }
 
   private func admit() {
-    while let i = waiters.firstIndex(where: { hasPlace($0.isWrite) }) {
+    while let i = waiters.firstIndex(where: { hasSlot($0.isWrite) }) {
       let waiter = waiters.remove(at: i)
       occupy(waiter.isWrite)
       waiter.continuation.resume(returning: true)
     }
   }
 
-  private func hasPlace(_ isWrite: Bool) -> Bool {
+  private func hasSlot(_ isWrite: Bool) -> Bool {
     if let total = settings.maxParallel.total { return reads + writes < total }
     return isWrite ? writes < settings.maxParallel.writes : reads < settings.maxParallel.reads
   }
@@ -131,7 +135,7 @@ actor RequestGate {
   private func waitForPause(_ pause: Double) async throws(RestError) {
     guard pause > 0 || nextWriteAt > 0 else { return }
     let now = environment.now(), start = max(now, nextWriteAt)
-    // Booked before the wait: another write may come meanwhile.
+    // Reserve the time before waiting, because another write may arrive meanwhile.
     nextWriteAt = start + pause
     if start > now { try await sleep(start - now) }
   }
@@ -153,7 +157,7 @@ extension RestError {
   ) -> RestError {
     var error = RestError(
       code: .quotaExhausted,
-      message: "connection '\(connection)': the server allows no request until \(LogText.time(until)), which is beyond maxWaitS",
+      message: "connection '\(connection)': the server accepts no requests until \(LogText.time(until)), which exceeds maxWaitS",
       status: response?.status, headers: response?.headers ?? [], body: response?.body.text,
       outcome: response == nil ? .notSent : .answered)
     error.resumeAt = Int64((until * 1000).rounded(.up))

@@ -1,20 +1,22 @@
 import Support
 
-/// How a server writes its dates. POSIX: English names, Western digits, no locale.
+/// A server's date format. Follows POSIX conventions: English names and Western digits, independent
+/// of the locale.
 enum DateFormat: Sendable, Equatable {
-  /// `2015-02-05T21:12:03.956Z`: an offset, `Z` or neither; 0 to 9 digits of a fraction.
+  /// For example `2015-02-05T21:12:03.956Z`: with an offset, `Z` or neither, and 0 to 9 fractional
+  /// digits.
   case iso8601
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// For example `Sun, 06 Nov 1994 08:49:37 GMT`.
   case rfc1123
   /// Seconds since 1970 UTC, with or without a fraction.
   case epoch
   /// Milliseconds since 1970 UTC.
   case epochMs
-  /// A serial number or an id: not a time at all, compared as a number.
+  /// Not a time: a serial number or an id that is compared as a number.
   case integer
   case pattern(DatePattern)
 
-  /// - Throws: ``DatePattern/Problem`` for what is neither a name nor a pattern.
+  /// - Throws: ``DatePattern/Problem`` if the text is neither a name nor a pattern.
   init(_ text: String) throws(DatePattern.Problem) {
     switch text {
     case "iso8601": self = .iso8601
@@ -26,7 +28,7 @@ enum DateFormat: Sendable, Equatable {
     }
   }
 
-  /// The name, or the pattern.
+  /// The name or the pattern.
   var text: String {
     switch self {
     case .iso8601: "iso8601"
@@ -38,11 +40,12 @@ enum DateFormat: Sendable, Equatable {
     }
   }
 
-  /// Reads a date.
+  /// Parses a date.
+  ///
   /// - Parameters:
-  ///   - text: The contents of a string, or a number as it is spelled.
-  ///   - zone: For a date that brings no offset.
-  /// - Returns: nil when it is not a date of this format.
+  ///   - text: The contents of a string, or the digits of a number.
+  ///   - zone: The zone of a date without an offset.
+  /// - Returns: nil if the text is not a date of this format.
   func date(_ text: some Sequence<UInt8>, zone: TimeZoneRules) -> ServerDate? {
     var reader = DateReader(text)
     let date: ServerDate? =
@@ -56,16 +59,18 @@ enum DateFormat: Sendable, Equatable {
     return reader.isAtEnd ? date : nil
   }
 
-  /// Whether two dates mean the same moment, as they were received: equal texts do, whatever they say, and different ones are
-  /// compared with all digits of the fraction.
+  /// Whether two received dates mean the same moment. Equal texts do, even if they cannot be
+  /// parsed; different texts are compared with all fractional digits.
   func isSame(_ a: String, _ b: String, zone: TimeZoneRules) -> Bool {
     if Array(a.utf8) == Array(b.utf8) { return true }
     guard let first = date(a.utf8, zone: zone), let second = date(b.utf8, zone: zone) else { return false }
     return first == second
   }
 
-  /// Writes a position of ``ServerDate`` for a request, rounded down to what the format can say.
-  /// - Parameter zone: The wall clock that the server expects.
+  /// Formats a position of ``ServerDate`` for a request, rounded down to the precision of the
+  /// format.
+  ///
+  /// - Parameter zone: The zone of the wall-clock time that the server expects.
   func text(_ position: Int64, zone: TimeZoneRules) -> String {
     switch self {
     case .iso8601: DateFormat.iso8601Text(position, zone)
@@ -76,7 +81,7 @@ enum DateFormat: Sendable, Equatable {
     }
   }
 
-  /// Without a fraction when there is none: servers that stamp whole seconds may not read one.
+  /// Omits a fraction of zero, because a server that stamps whole seconds may not parse one.
   private static func iso8601Text(_ position: Int64, _ zone: TimeZoneRules) -> String {
     let time = CivilTime(position, zone: zone)
     let fraction = time.millisecond == 0 ? "" : "." + padded(time.millisecond, 3)
@@ -99,7 +104,7 @@ enum DateFormat: Sendable, Equatable {
   }
 }
 
-/// A moment on the wall clock of a zone.
+/// A moment as wall-clock time in a zone.
 struct CivilTime: Sendable, Equatable {
   var day: CivilDay
   var hour: Int
@@ -110,10 +115,10 @@ struct CivilTime: Sendable, Equatable {
   var offset: Int
   var isUTC: Bool
 
-  /// The years 0 to 9999, which four digits can hold, less a day at each end for the offset of a zone.
+  /// The years 0 to 9999, which fit in four digits, less a day at each end for the zone's offset.
   private static let writable: ClosedRange<Int64> = -62_167_132_800_000...253_402_214_400_000
 
-  /// - Parameter position: Milliseconds since 1970 UTC. One outside the years that can be written becomes the nearest inside.
+  /// - Parameter position: Milliseconds since 1970 UTC, clamped to the range that can be formatted.
   init(_ position: Int64, zone: TimeZoneRules) {
     let position = min(max(position, CivilTime.writable.lowerBound), CivilTime.writable.upperBound)
     let seconds = CivilDay.floorDivide(position, 1000)
@@ -126,12 +131,12 @@ struct CivilTime: Sendable, Equatable {
     millisecond = Int(CivilDay.floorModulo(position, 1000))
   }
 
-  /// `21:12:03`.
+  /// For example `21:12:03`.
   var clockText: String {
     [hour, minute, second].map { DateFormat.padded($0, 2) }.joined(separator: ":")
   }
 
-  /// `Z` for UTC, else `+05:30`.
+  /// `Z` for UTC, otherwise such as `+05:30`.
   func offsetText(separator: String) -> String {
     guard !isUTC else { return "Z" }
     let minutes = abs(offset) / 60

@@ -1,8 +1,9 @@
 import Support
 
-/// A date pattern of `yyyy MM dd HH mm ss SSS X 'text'`. Every character that is not a letter stands for itself.
+/// A date pattern with the fields `yyyy MM dd HH mm ss SSS X 'text'`. All characters except letters
+/// are literal.
 struct DatePattern: Sendable, Equatable {
-  /// As written.
+  /// The pattern as written.
   let text: String
   private let parts: [Part]
 
@@ -15,10 +16,11 @@ struct DatePattern: Sendable, Equatable {
     case year = "yyyy", month = "MM", day = "dd", hour = "HH", minute = "mm", second = "ss", millisecond = "SSS", offset = "X"
   }
 
-  /// Why a text is not a pattern: one sentence that goes behind it.
+  /// Why a text is not a valid pattern: a phrase to append to the text.
   struct Problem: Error, Sendable, Equatable { let description: String }
 
-  /// - Throws: ``Problem`` for a letter that is not known, a quote that does not end, a field that repeats, and without a year.
+  /// - Throws: ``Problem`` for an unknown letter, an unterminated quote, a repeated field or a
+  ///   missing year.
   init(_ text: String) throws(Problem) {
     self.text = text
     var parts: [Part] = [], rest = Array(text.utf8)[...], fields = Set<Field>()
@@ -43,10 +45,10 @@ struct DatePattern: Sendable, Equatable {
 
   private static func unknown(_ letters: String?) -> Problem {
     let names = "iso8601, rfc1123, epoch, epochMs, integer, or a pattern of yyyy MM dd HH mm ss SSS X 'text'"
-    return Problem(description: (letters.map { "has '\($0)'" } ?? "has no year 'yyyy'") + "; known are \(names)")
+    return Problem(description: (letters.map { "has '\($0)'" } ?? "has no year 'yyyy'") + "; known: \(names)")
   }
 
-  /// The text between quotes; two quotes are one.
+  /// Reads the text between quotes; two quotes stand for one.
   private static func quoted(_ rest: inout ArraySlice<UInt8>) throws(Problem) -> [UInt8] {
     rest = rest.dropFirst()
     var text: [UInt8] = []
@@ -59,10 +61,11 @@ struct DatePattern: Sendable, Equatable {
       text.append(byte)
       rest = rest.dropFirst()
     }
-    throw Problem(description: "has a quote that does not end")
+    throw Problem(description: "has an unterminated quote")
   }
 
-  /// A month or day that the pattern lacks is the first one, an hour or less is zero.
+  /// Parses a date. Without a month or day in the pattern the date has the first one; without a
+  /// time field it has zero.
   func read(_ reader: inout DateReader, zone: TimeZoneRules) -> ServerDate? {
     var numbers: [Field: Int] = [:]
     for part in parts {
@@ -80,7 +83,7 @@ struct DatePattern: Sendable, Equatable {
     return DateReader.instant(date, clock, (numbers[.millisecond] ?? 0) * 1_000_000, offset: numbers[.offset], zone)
   }
 
-  /// What the pattern does not name is left out, which rounds down.
+  /// Formats a moment. Fields that the pattern lacks are omitted, which rounds down.
   func text(_ time: CivilTime) -> String {
     parts.map { part in
       switch part {

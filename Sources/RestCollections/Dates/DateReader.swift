@@ -1,6 +1,6 @@
 import Support
 
-/// Reads the pieces of a date, front to back.
+/// Parses the parts of a date from left to right.
 struct DateReader {
   private let bytes: [UInt8]
   private(set) var position = 0
@@ -22,7 +22,7 @@ struct DateReader {
     return true
   }
 
-  /// A number of exactly `width` digits.
+  /// Parses a number of exactly `width` digits.
   mutating func number(_ width: Int) -> Int? {
     guard position + width <= bytes.count else { return nil }
     var value = 0
@@ -34,7 +34,8 @@ struct DateReader {
     return value
   }
 
-  /// Nanoseconds of `.956`; 0 without a fraction, nil for a point without 1 to 9 digits behind it.
+  /// Parses a fraction such as `.956` as nanoseconds. Returns 0 without a fraction, nil for a point
+  /// that is not followed by 1 to 9 digits.
   mutating func fraction() -> Int? {
     guard skip(".") || skip(",") else { return 0 }
     var value = 0, digits = 0
@@ -49,7 +50,7 @@ struct DateReader {
     return value
   }
 
-  /// Seconds east of UTC: `Z`, `+HH`, `+HHmm` or `+HH:mm`.
+  /// Parses an offset as seconds east of UTC: `Z`, `+HH`, `+HHmm` or `+HH:mm`.
   mutating func offset() -> Int? {
     if skip("Z") || skip("z") { return 0 }
     let sign: Int
@@ -60,7 +61,8 @@ struct DateReader {
     return sign * (hours * 3600 + minutes * 60)
   }
 
-  /// `2015-02-05`, or with a time behind `T` or a blank, with or without seconds, fraction and offset.
+  /// Parses `2015-02-05`, optionally followed by `T` or a blank and a time. Seconds, fraction and
+  /// offset are optional, too.
   mutating func iso8601(_ zone: TimeZoneRules) -> ServerDate? {
     guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2),
       let date = CivilDay(year: year, month: month, day: day)
@@ -80,7 +82,8 @@ struct DateReader {
     return DateReader.instant(date, (hour, minute, second), nanoseconds, offset: offset, zone)
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week must be one; whether it is the right one is not checked.
+  /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`. Requires a day of the week but does not check that it
+  /// is the right one.
   mutating func rfc1123() -> ServerDate? {
     guard DateFormat.weekdays.contains(where: { skip($0.utf8) }), skip(","), skip(" "), let day = number(2) ?? number(1),
       skip(" "), let month = DateFormat.months.firstIndex(where: { skip($0.utf8) }), skip(" "), let year = number(4), skip(" "),
@@ -91,7 +94,7 @@ struct DateReader {
     return DateReader.instant(date, (hour, minute, second), 0, offset: offset, .utc)
   }
 
-  /// `1700000000` or `1700000000.25`.
+  /// Parses `1700000000` or `1700000000.25`.
   mutating func epoch() -> ServerDate? {
     let isNegative = current == UInt8(ascii: "-")
     guard let seconds = integer(), let nanoseconds = fraction() else { return nil }
@@ -102,7 +105,7 @@ struct DateReader {
     return ServerDate(seconds: seconds, nanoseconds: nanoseconds)
   }
 
-  /// Digits with or without a minus; nil when 64 bits do not hold them.
+  /// Parses digits with an optional minus sign; nil if the number does not fit in 64 bits.
   mutating func integer() -> Int64? {
     let start = position
     _ = skip("-")
@@ -112,7 +115,7 @@ struct DateReader {
     return Int64(String(decoding: bytes[start..<position], as: UTF8.self))
   }
 
-  /// - Parameter offset: What the text said; without one the zone decides.
+  /// - Parameter offset: The offset in the text; without one the zone applies.
   static func instant(
     _ date: CivilDay, _ clock: (hour: Int, minute: Int, second: Int), _ nanoseconds: Int, offset: Int?, _ zone: TimeZoneRules
   ) -> ServerDate? {

@@ -1,11 +1,11 @@
-/// A date as a server wrote it, read.
+/// A date parsed from a server's text.
 ///
-/// Watermarks compare ``position``. Dates that decide a conflict compare as text first; only different texts compare as
-/// `ServerDate`, with all digits of the fraction.
+/// Watermarks compare ``position``. Dates that decide a conflict are compared as text first; only
+/// if the texts differ are they compared as `ServerDate`, with all fractional digits.
 struct ServerDate: Sendable, Equatable, Comparable {
-  /// Milliseconds since 1970 UTC; for the format `integer`, the number itself.
+  /// Milliseconds since 1970 UTC. For the format `integer`, this is the number itself.
   let position: Int64
-  /// What the fraction says beyond milliseconds: 0 to 999,999.
+  /// The remainder below one millisecond: 0 to 999,999.
   let nanoseconds: Int
 
   init(position: Int64, nanoseconds: Int = 0) {
@@ -13,7 +13,7 @@ struct ServerDate: Sendable, Equatable, Comparable {
     self.nanoseconds = nanoseconds
   }
 
-  /// nil when the instant does not fit.
+  /// Fails if the instant is out of range.
   init?(seconds: Int64, nanoseconds: Int) {
     let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1000)
     guard !overflows, whole < Int64.max - 1000 else { return nil }

@@ -2,14 +2,14 @@ import Support
 
 /// The offsets of a time zone from UTC.
 ///
-/// - Note: FoundationEssentials knows no named zones, and the C library's `TZ` is one for the whole process. Named zones are read
-///   from the machine's zone files (RFC 8536).
+/// - Note: FoundationEssentials has no named zones, and the C library's `TZ` applies to the whole
+///   process. Named zones are therefore read from the system's zone files (RFC 8536).
 struct TimeZoneRules: Sendable, Equatable {
-  /// When the offset changes, seconds since 1970 UTC, ascending.
+  /// The changes of the offset, in ascending order; times are seconds since 1970 UTC.
   private var transitions: [Transition] = []
-  /// Before the first transition.
+  /// The offset before the first transition.
   private var firstOffset: Int
-  /// After the last transition; nil when the last offset stays.
+  /// The rule after the last transition; nil if the last offset stays in force.
   private var later: YearlyRule?
 
   private struct Transition: Sendable, Equatable {
@@ -19,13 +19,15 @@ struct TimeZoneRules: Sendable, Equatable {
 
   static let utc = TimeZoneRules(offset: 0)
 
-  /// A zone that never changes. Seconds east of UTC.
+  /// A zone with a fixed offset in seconds east of UTC.
   init(offset: Int) { firstOffset = offset }
 
+  /// Finds a zone.
+  ///
   /// - Parameters:
   ///   - name: `UTC`, an offset such as `+05:30`, or a name such as `Europe/Berlin`.
-  ///   - zoneFile: Gives the bytes of a named zone's file.
-  /// - Returns: nil when the name is not known.
+  ///   - zoneFile: Returns the bytes of a named zone's file.
+  /// - Returns: nil for an unknown name.
   init?(_ name: String, zoneFile: (String) -> [UInt8]? = TimeZoneRules.installedFile) {
     if ["UTC", "GMT", "Z"].contains(name) {
       self = .utc
@@ -47,7 +49,8 @@ struct TimeZoneRules: Sendable, Equatable {
 
   static func installedFile(_ name: String) -> [UInt8]? { FileSystem.read("\(folder)/\(name)") }
 
-  /// Seconds east of UTC.
+  /// Returns the offset in seconds east of UTC.
+  ///
   /// - Parameter seconds: Since 1970 UTC.
   func offset(at seconds: Int64) -> Int {
     guard let last = transitions.last, seconds >= last.time else { return offsetBefore(seconds) }
@@ -64,8 +67,9 @@ struct TimeZoneRules: Sendable, Equatable {
     return low == 0 ? firstOffset : transitions[low - 1].offset
   }
 
-  /// The instant of a wall clock, seconds since 1970 UTC. Of two instants the earlier one, so that a watermark never skips; a
-  /// time that the clock jumps over counts with the offset before.
+  /// Converts wall-clock seconds to seconds since 1970 UTC. If two instants match, returns the
+  /// earlier one, so that a watermark never skips. A time that the clock jumps over gets the offset
+  /// before the jump.
   func seconds(ofLocal local: Int64) -> Int64 {
     let before = offset(at: local - 86_400), after = offset(at: local + 86_400)
     let earlier = local - Int64(max(before, after)), other = local - Int64(min(before, after))
@@ -76,7 +80,7 @@ struct TimeZoneRules: Sendable, Equatable {
 }
 
 extension TimeZoneRules {
-  /// Reads a zone file.
+  /// Parses a zone file.
   private init?(file: [UInt8]) {
     var reader = ZoneFileReader(bytes: file)
     guard let first = reader.header(), first.version >= UInt8(ascii: "2") else { return nil }
@@ -116,7 +120,7 @@ private struct ZoneFileReader {
 
   mutating func skip(_ count: Int) { position += count }
 
-  /// Big-endian, with a sign; 0 behind the end.
+  /// Reads a big-endian signed integer; 0 past the end.
   mutating func integer(_ width: Int) -> Int64 {
     guard remaining >= width else { return 0 }
     var value = width > 1 && bytes[position] & 0x80 != 0 ? Int64(-1) : 0
@@ -136,7 +140,7 @@ private struct ZoneFileReader {
       types: counts[4], characters: counts[5])
   }
 
-  /// The rule between the two line breaks at the end.
+  /// Returns the rule between the last two line breaks.
   func footer() -> String {
     guard remaining > 1, bytes[position] == 0x0a else { return "" }
     return String(decoding: bytes[(position + 1)...].prefix { $0 != 0x0a }, as: UTF8.self)

@@ -1,6 +1,6 @@
 import Support
 
-/// The rule by which a zone changes every year, as POSIX writes it: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// A zone's yearly rule for daylight saving time in POSIX notation: `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct YearlyRule: Sendable, Equatable {
   /// Seconds east of UTC.
   let standardOffset: Int
@@ -13,32 +13,36 @@ struct YearlyRule: Sendable, Equatable {
   }
 
   private enum Day: Sendable, Equatable {
-    /// Of a year without a leap day, from 1 on.
+    /// Day of a year without leap days, from 1.
     case julian(Int)
-    /// Leap days count, from 0 on.
+    /// Day of the year including leap days, from 0.
     case ofYear(Int)
-    /// The week is 1 to 5, 5 being the last one; 0 is Sunday.
+    /// Week 1 to 5, where 5 means the last one; weekday 0 is Sunday.
     case weekday(month: Int, week: Int, weekday: Int)
   }
 
   private struct Change: Sendable, Equatable {
     let day: Day
-    /// Seconds of the wall clock from midnight on; may be negative or above a day.
+    /// Wall-clock seconds from midnight; may be negative or exceed a day.
     let clock: Int
   }
 
-  /// nil for an empty text and for one that is not such a rule.
+  /// Hours of an offset, and of the clock of a change (RFC 9636, section 3.3.1).
+  private static let offsetHours = 24, changeHours = 167
+
+  /// Fails for an empty text and for an invalid rule.
   init?(_ text: String) {
     var reader = RuleReader(text: Substring(text))
-    guard reader.name(), let west = reader.clock() else { return nil }
+    guard reader.name(), let west = reader.clock(upTo: YearlyRule.offsetHours) else { return nil }
     standardOffset = -west
     guard !reader.isAtEnd else {
       summer = nil
       return
     }
     guard reader.name() else { return nil }
-    let summerWest = reader.isAt(",") ? west - 3600 : reader.clock() ?? 0
-    guard let start = YearlyRule.change(&reader), let end = YearlyRule.change(&reader), reader.isAtEnd else { return nil }
+    guard let summerWest = reader.isAt(",") ? west - 3600 : reader.clock(upTo: YearlyRule.offsetHours),
+      let start = YearlyRule.change(&reader), let end = YearlyRule.change(&reader), reader.isAtEnd
+    else { return nil }
     summer = Summer(offset: -summerWest, start: start, end: end)
   }
 
@@ -58,21 +62,21 @@ struct YearlyRule: Sendable, Equatable {
       day = .ofYear(number)
     }
     guard reader.skip("/") else { return Change(day: day, clock: 7200) }
-    return reader.clock().map { Change(day: day, clock: $0) }
+    return reader.clock(upTo: changeHours).map { Change(day: day, clock: $0) }
   }
 
-  /// Seconds east of UTC.
+  /// Returns the offset in seconds east of UTC.
   func offset(at seconds: Int64) -> Int {
     guard let summer else { return standardOffset }
     let year = CivilDay(number: Int(CivilDay.floorDivide(seconds + Int64(standardOffset), 86_400))).year
     let start = YearlyRule.seconds(summer.start, year) - Int64(standardOffset)
     let end = YearlyRule.seconds(summer.end, year) - Int64(summer.offset)
-    // South of the equator summer goes over the turn of the year.
+    // In the southern hemisphere, summer spans the turn of the year.
     let isSummer = start < end ? seconds >= start && seconds < end : seconds >= start || seconds < end
     return isSummer ? summer.offset : standardOffset
   }
 
-  /// On the wall clock.
+  /// Returns when a change takes effect, in wall-clock seconds since 1970.
   private static func seconds(_ change: Change, _ year: Int) -> Int64 {
     func number(_ month: Int, _ day: Int) -> Int { CivilDay(year: year, month: month, day: day)?.number ?? 0 }
     let first = number(1, 1)
@@ -104,7 +108,7 @@ private struct RuleReader {
     return true
   }
 
-  /// Letters, or anything between angle brackets.
+  /// Skips a zone name: letters, or any text in angle brackets.
   mutating func name() -> Bool {
     if skip("<") {
       guard let end = text.firstIndex(of: ">") else { return false }
@@ -122,13 +126,14 @@ private struct RuleReader {
     return Int(digits)
   }
 
-  /// Seconds of `[+-]hh[:mm[:ss]]`.
-  mutating func clock() -> Int? {
+  /// Parses `[+-]hh[:mm[:ss]]` as seconds.
+  mutating func clock(upTo hours: Int) -> Int? {
     let sign = skip("-") ? -1 : 1
     if sign == 1 { _ = skip("+") }
-    guard var seconds = number().map({ $0 * 3600 }) else { return nil }
+    guard let whole = number(), whole <= hours else { return nil }
+    var seconds = whole * 3600
     for unit in [60, 1] where skip(":") {
-      guard let part = number() else { return nil }
+      guard let part = number(), part < 60 else { return nil }
       seconds += part * unit
     }
     return sign * seconds

@@ -1,16 +1,16 @@
 import JSON
 
-/// What is kept of a page for conditional requests. It lives beside the sync's state, not in a cache: `no-store` and eviction do
-/// not touch it.
+/// The validators of a page, for conditional requests. They are stored with the sync's state and
+/// not in a cache, so `no-store` and eviction do not affect them.
 struct PageValidator: Sendable, Equatable {
-  /// The tag as received, with its quotes.
+  /// The entity tag as received, with its quotes.
   let etag: String?
   let lastModified: String?
-  /// Where the page led; nil on the last one.
+  /// The URL of the next page; nil on the last one.
   let next: String?
   let items: Int
 
-  /// nil for a page without validators: it is asked for without conditions the next time.
+  /// Fails for a page without validators, which is requested unconditionally the next time.
   init?(_ page: CollectionPage, next: String?) {
     etag = page.answer.header("ETag")
     lastModified = page.answer.header("Last-Modified")
@@ -19,7 +19,7 @@ struct PageValidator: Sendable, Equatable {
     items = page.itemCount
   }
 
-  /// The headers that ask whether the page has changed.
+  /// The headers of a conditional request for the page.
   var conditions: [TextPair] {
     [
       etag.map { TextPair(name: "If-None-Match", value: $0) },
@@ -28,9 +28,10 @@ struct PageValidator: Sendable, Equatable {
     .compactMap { $0 }
   }
 
-  /// Whether a 304 for the first page ends a run: then nothing has changed anywhere.
+  /// Whether a 304 for the first page ends a run because nothing can have changed.
   ///
-  /// Page 1 unchanged says nothing about page 2 unless the list is sorted by modification, newest first, or has one page.
+  /// An unchanged first page says nothing about the second, unless the list is sorted by
+  /// modification, newest first, or has only one page.
   func endsRun(_ mode: IncrementalRules.Mode) -> Bool {
     switch mode {
     case .sorted: true
@@ -41,7 +42,7 @@ struct PageValidator: Sendable, Equatable {
 }
 
 extension IncrementalRules.Mode {
-  /// Whether pages are asked for with what is kept of them.
+  /// Whether pages are requested conditionally.
   func validates(isFirstPage: Bool) -> Bool {
     switch self {
     case .etag: true
@@ -52,21 +53,22 @@ extension IncrementalRules.Mode {
 }
 
 extension PagingRules {
-  /// Whether a page says outside its body where the list goes on.
+  /// Whether a page names the next page outside of its body.
   var leadsOnByHeader: Bool { style == .link || style == .header || nextPath?.headerName != nil }
 }
 
 extension RestTarget {
-  /// Whether a page has no room for more items.
-  /// - Parameter others: How many items pages have that others follow.
+  /// Whether a page may have reached the page size, so that more items may follow.
+  ///
+  /// - Parameter others: The item counts of pages that are followed by another page.
   func mayBeFull(items: Int, others: [Int]) -> Bool {
     if let size = others.max() { return items >= size }
     guard items > 0, let size = paging.size?.value ?? sizeInParams else { return items > 0 }
-    // Servers cut what is asked for to a round number.
+    // Servers reduce the requested size to a round number.
     return items >= size || items % 10 == 0 || items % 25 == 0
   }
 
-  /// How many items a page is to have, where a parameter says it.
+  /// The page size, if a parameter sets it.
   private var sizeInParams: Int? {
     let words = ["size", "limit", "per", "count", "top", "max", "rows", "results"]
     return params.compactMap { pair in
@@ -74,14 +76,14 @@ extension RestTarget {
     }.max()
   }
 
-  /// Whether anything of a page is kept for conditional requests. Answers to a POST have no validators.
+  /// Whether validators are stored for any page. Responses to a POST have none.
   var validatesPages: Bool { method == .get && incremental.mode.validates(isFirstPage: true) }
 }
 
 // MARK: JSON
 
 extension PageValidator {
-  /// The name of a page: its URL without the target's secrets.
+  /// The key of a page: its URL without the target's secrets.
   static func name(_ url: String, _ target: RestTarget) -> String { SecretParameters(target).removed(from: url) }
 
   func json(_ target: RestTarget) -> JSONObject {
@@ -92,7 +94,7 @@ extension PageValidator {
     return json
   }
 
-  /// nil for what is no page.
+  /// Fails for JSON that does not describe a page.
   init?(_ json: JSONValue, _ target: RestTarget) {
     guard let items = json["items"]?.integerValue else { return nil }
     etag = json["etag"]?.stringValue

@@ -1,28 +1,29 @@
 import RestClient
 
-/// What a run asks for, decided before its first request.
+/// What a run requests, decided before its first request.
 struct RunPlan: Sendable, Equatable {
   let scope: FirstRequest.Scope
-  /// Rows that this run does not see are removed at its end, by the rules for ghosts: the marks of their deletion may be gone.
+  /// At the end of the run, remove rows that it has not seen, by the rules for ghosts, because
+  /// their tombstones may have expired.
   var removesUnseen = false
 
-  /// What the sync's state knows.
+  /// What the sync's state records about earlier runs.
   struct Known: Sendable, Equatable {
-    /// ``ServerDate/position`` of the last complete run; nil before the first one.
+    /// The ``ServerDate/position`` of the last complete run; nil before the first one.
     var watermark: Int64?
-    /// Of the mode `token`.
+    /// The token of the mode `token`.
     var token: String?
-    /// When the last complete run began, ms since 1970 UTC.
+    /// When the last complete run started, in ms since 1970 UTC.
     var lastRunMs: Int64?
-    /// When the last sure full walk began, ms since 1970 UTC.
+    /// When the last verified full walk started, in ms since 1970 UTC.
     var lastFullWalkMs: Int64?
-    /// The last run met an item without a date: nothing can be asked by date.
+    /// The last run found an item without a date, so requests by date are unreliable.
     var lacksDates = false
-    /// A run that was to remove what it did not see has not reached its end.
+    /// A run that had to remove unseen rows did not finish.
     var owesRemoval = false
   }
 
-  /// - Parameter nowMs: The wall clock, ms since 1970 UTC.
+  /// - Parameter nowMs: The wall clock in ms since 1970 UTC.
   init(_ target: RestTarget, _ known: Known, nowMs: Int64) {
     let rules = target.incremental
     let isToken = rules.mode == .token
@@ -51,11 +52,13 @@ struct RunPlan: Sendable, Equatable {
     }
   }
 
-  /// A token that the server no longer takes: everything is read again, and what it does not bring is gone.
+  /// Returns the plan after the server rejected a token: read everything again and remove what is
+  /// missing.
+  ///
   /// - Parameters:
-  ///   - answer: To the first request, which used a stored token.
-  ///   - bodyIsEmpty: It has no body.
-  /// - Returns: nil when the answer does not say that the token has expired.
+  ///   - answer: The response to the first request, which used a stored token.
+  ///   - bodyIsEmpty: Whether the response has no body.
+  /// - Returns: nil if the response does not say that the token has expired.
   static func afterExpiry(_ target: RestTarget, _ answer: PageAnswer, bodyIsEmpty: Bool) -> RunPlan? {
     guard target.incremental.mode == .token, target.incremental.expiredStatuses.contains(answer.status),
       answer.decides(bodyIsEmpty: bodyIsEmpty)
@@ -63,7 +66,7 @@ struct RunPlan: Sendable, Equatable {
     return RunPlan(scope: .firstToken, removesUnseen: true)
   }
 
-  /// Where a 410 sends the new walk, when that is on the same server.
+  /// Returns the URL to which a 410 redirects the new walk, if it is on the same server.
   static func newStart(_ answer: PageAnswer) -> String? {
     guard answer.status == 410, let location = answer.header("Location") else { return nil }
     let url = URLReference(URLReference.repaired(location)).resolved(against: answer.url)
@@ -75,7 +78,7 @@ struct RunPlan: Sendable, Equatable {
     self.removesUnseen = removesUnseen
   }
 
-  /// The run asks only for what changed.
+  /// Whether the run requests only changes.
   var isIncremental: Bool {
     switch scope {
     case .since, .token: true
@@ -83,8 +86,9 @@ struct RunPlan: Sendable, Equatable {
     }
   }
 
-  /// When the soup was last known to be up to date, ms since 1970 UTC. A quiet server has an old watermark, and marks of deletion
-  /// made since the last run are still there.
+  /// When the soup was last known to be current, in ms since 1970 UTC. Uses the time of the last
+  /// run as well, since the watermark stays old on a quiet server while tombstones made after that
+  /// run still exist.
   private static func lastKnown(_ target: RestTarget, _ known: Known) -> Int64? {
     let watermark = target.items.dateFormat == .integer ? nil : known.watermark
     return [watermark, known.lastRunMs].compactMap { $0 }.max()

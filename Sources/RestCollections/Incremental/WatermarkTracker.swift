@@ -1,40 +1,43 @@
 import JSON
 
-/// From which date a later run goes on. Never the local clock, and never back.
+/// Determines the watermark at which the next run continues. It never uses the local clock and
+/// never moves back.
 struct WatermarkTracker: Sendable, Equatable {
   private let rules: IncrementalRules
   private let order: IncrementalRules.Order
-  /// With which the run began; nil for none.
+  /// The watermark at the start of the run; nil for none.
   private let start: Int64?
-  /// Dates count their own units, not milliseconds: the time of the walk is not taken off.
+  /// Dates are serial numbers, not milliseconds, so the duration of the walk is not subtracted.
   private let isSerial: Bool
   private var newest: Int64?
   private var newestOfFirstPage: Int64?
-  private var ofServer: Int64?
+  private var serverWatermark: Int64?
   private var pages = 0
-  /// An item that is not a mark of deletion had no date: the next run must be a full one.
+  /// An item other than a tombstone had no date, so the next run must be a full one.
   private(set) var lacksDates = false
 
   init(_ target: RestTarget, start: Int64?, isIncremental: Bool) {
     rules = target.incremental
-    // A `sorted` list is ordered by the parameters of the runs with a watermark; its first run has none of them.
+    // Only runs with a watermark send the parameters that order a `sorted` list; the first run has
+    // no order.
     order = rules.mode == .sorted ? (isIncremental ? .descending : .none) : rules.order
     self.start = start
     isSerial = target.items.dateFormat == .integer
   }
 
-  /// Takes down a page.
+  /// Records the dates of a page.
   mutating func note(_ page: CollectionPage) {
     if pages == 0 {
       newestOfFirstPage = page.facts.newestDate?.position
-      ofServer = page.facts.watermark.flatMap(position)
+      serverWatermark = page.facts.watermark.flatMap(position)
     }
     pages += 1
     newest = [newest, page.facts.newestDate?.position].compactMap { $0 }.max()
     lacksDates = lacksDates || page.facts.lacksDate
   }
 
-  /// The text behind `watermarkPath`: an entity tag without its quotes, a header's date, or a date of the target's format.
+  /// Parses the text at `watermarkPath`: an entity tag without its quotes, a date of the target's
+  /// format, or the date of a header.
   private func position(_ text: String) -> Int64? {
     var text = text
     if text.hasPrefix("W/") { text.removeFirst(2) }
@@ -44,21 +47,24 @@ struct WatermarkTracker: Sendable, Equatable {
     return rules.watermarkPath?.headerName == nil ? nil : DateFormat.rfc1123.date(text.utf8, zone: .utc)?.position
   }
 
-  /// The watermark after a page is stored, while the run goes on.
-  /// - Parameter shifts: Rows move between pages: a page that was read says nothing then.
+  /// Returns the watermark after a page is stored, while the run continues.
+  ///
+  /// - Parameter shifts: Rows move between pages, so the pages read so far prove nothing.
   func afterPage(shifts: Bool) -> Int64? {
     guard order == .ascending, !shifts, rules.watermarkPath == nil else { return start }
     return notBefore(newest)
   }
 
-  /// The watermark of a complete run.
+  /// Returns the watermark of a complete run.
+  ///
   /// - Parameters:
   ///   - shifts: Rows move between pages.
-  ///   - isShort: Rows are missing: the watermark stays where it was.
-  ///   - elapsedMs: How long the walk took, on a clock that does not jump; of a resumed walk from its first page.
-  func atEnd(shifts: Bool, isShort: Bool, elapsedMs: Int64) -> Int64? {
-    guard !isShort, !lacksDates else { return start }
-    if rules.watermarkPath != nil { return notBefore(ofServer) }
+  ///   - isIncomplete: Rows are missing, so the watermark stays unchanged.
+  ///   - elapsedMs: The duration of the walk by a monotonic clock, in ms; counted from the first
+  ///     page if the walk was resumed.
+  func atEnd(shifts: Bool, isIncomplete: Bool, elapsedMs: Int64) -> Int64? {
+    guard !isIncomplete, !lacksDates else { return start }
+    if rules.watermarkPath != nil { return notBefore(serverWatermark) }
     switch order {
     case .ascending where !shifts: return notBefore(newest)
     case .descending where !shifts: return notBefore(newestOfFirstPage)
@@ -66,10 +72,11 @@ struct WatermarkTracker: Sendable, Equatable {
     }
   }
 
-  /// A watermark never goes back.
+  /// A watermark never moves back.
   private func notBefore(_ found: Int64?) -> Int64? { [start, found].compactMap { $0 }.max() }
 
-  /// Whether a `sorted` run has reached what it knows: the page holds an item at or before the watermark minus the overlap.
+  /// Whether a `sorted` run has reached known items: the page has an item at or before the
+  /// watermark minus the overlap.
   func hasReachedWatermark(_ page: CollectionPage) -> Bool {
     guard rules.mode == .sorted, order == .descending, let start, let oldest = page.facts.oldestDate else { return false }
     return oldest.position <= start.subtractingSafely(rules.overlapMs)
@@ -81,18 +88,18 @@ struct WatermarkTracker: Sendable, Equatable {
 extension WatermarkTracker {
   var json: JSONObject {
     var json: JSONObject = ["pages": .integer(Int64(pages)), "lacksDates": .bool(lacksDates)]
-    for (key, value) in [("newest", newest), ("newestOfFirstPage", newestOfFirstPage), ("ofServer", ofServer)] {
+    for (key, value) in [("newest", newest), ("newestOfFirstPage", newestOfFirstPage), ("ofServer", serverWatermark)] {
       if let value { json[key] = .integer(value) }
     }
     return json
   }
 
-  /// Goes on from what a cursor keeps.
+  /// Restores the state from a cursor.
   mutating func resume(_ json: JSONObject) {
     pages = max(0, Int(clamping: json["pages"]?.integerValue ?? 0))
     lacksDates = json["lacksDates"]?.boolValue ?? false
     newest = json["newest"]?.integerValue
     newestOfFirstPage = json["newestOfFirstPage"]?.integerValue
-    ofServer = json["ofServer"]?.integerValue
+    serverWatermark = json["ofServer"]?.integerValue
   }
 }

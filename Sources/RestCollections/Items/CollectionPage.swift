@@ -1,69 +1,71 @@
 import RecordScan
 import SmartStore
 
-/// One page, taken apart: which bytes are records and what the page says of the rest of the list.
+/// A decoded page: the location of its records, and what it says about the rest of the list.
 struct CollectionPage: Sendable {
-  /// Counted from 1, for messages.
+  /// Counts from 1; used in messages.
   let number: Int
   let answer: PageAnswer
   var facts = PageFacts()
-  /// To be stored, in order. Of several items with one id the last one counts.
+  /// The items to store, in order. Of several items with the same id, only the last one remains.
   var items: [PageItem] = []
-  /// Ids with a mark of deletion.
+  /// Ids with a tombstone.
   var removed: [String] = []
-  /// Ids of items that fail `where`: they are removed where they are stored and clean.
+  /// Ids of items that fail `where`. They are removed if they are stored and clean.
   var excluded: [String] = []
-  /// Items that cannot be used; the others can.
+  /// Invalid items, which do not affect the others.
   var flagged: [FlaggedItem] = []
-  /// Elements of the array, whatever becomes of them: what paging counts.
+  /// The number of array elements, valid or not, as counted by paging.
   var itemCount = 0
-  /// Of all elements, marks of deletion included, before `where`.
+  /// The ids of all elements before `where` applies, including tombstones.
   var ids: [String] = []
-  /// Items that came again, later on the same page.
+  /// The number of items that occur again later on the same page.
   var duplicates = 0
-  /// The server is still computing the list: ask again later.
+  /// The server is still computing the list; repeat the request later.
   var isPending = false
-  /// Where the array of items lies in the body; nil when there is none.
+  /// The byte range of the items array in the body; nil if there is none.
   var array: Range<Int>?
-  /// Every element is stored as it is, but for numeric ids.
+  /// Every element is stored as it is, except that numeric ids become text.
   var isUntouched = false
-  /// What the reader's scan found for the store; nil when it looked for nothing.
+  /// The result of a combined scan for the reader and the store; nil if there was none.
   var scanned: ScannedPage?
 
-  /// The page for the store when every element is stored as it lies in the body.
+  /// The scanned page if every element can be stored byte for byte.
   var untouchedRecords: ScannedPage? {
     isUntouched && !items.contains { $0.numericId != nil } ? scanned : nil
   }
 
-  /// A record to be stored.
+  /// A record to store.
   struct PageItem: Sendable, Equatable {
     let id: String
-    /// nil when the target has no date field or the item no date.
+    /// nil if the target has no date field or the item has no date.
     let date: ServerDate?
-    /// The object in the body.
+    /// The byte range of the object in the body.
     let place: Range<Int>
-    /// Where a numeric id lies in the body: it is stored as text.
+    /// The byte range of a numeric id, which is stored as text.
     var numericId: Range<Int>?
-    /// The object as it is to be stored, when more than that differs from the body.
+    /// The object to store, if it differs from the body by more than the id's type.
     let edited: [UInt8]?
   }
 
   struct FlaggedItem: Sendable, Equatable {
-    /// In the array, from 0 on.
+    /// Index in the array, from 0.
     let position: Int
     let id: String?
-    /// What is wrong, without any value of the item.
+    /// What is wrong; contains no value of the item.
     let reason: String
   }
 
   /// The records as one JSON array, for the store's scan.
   enum RecordArray: Sendable, Equatable {
-    /// As it lies in the body: nothing is copied.
+    /// A range of the body, without copying.
     case slice(Range<Int>)
     case text([UInt8])
   }
 
-  /// - Parameter body: The one that the page was read from.
+  /// Returns the records to store as one array.
+  ///
+  /// - Parameter body: The body that the page was read from.
   func records(in body: UnsafeRawBufferPointer) -> RecordArray {
     if isUntouched, let array { return untouched(array, in: body) }
     var out: [UInt8] = [UInt8(ascii: "[")]
@@ -80,7 +82,7 @@ struct CollectionPage: Sendable {
     return .text(out)
   }
 
-  /// The whole array in as few pieces as there are numeric ids.
+  /// Copies the whole array in as few pieces as there are numeric ids.
   private func untouched(_ array: Range<Int>, in body: UnsafeRawBufferPointer) -> RecordArray {
     guard items.contains(where: { $0.numericId != nil }) else { return .slice(array) }
     var out: [UInt8] = [], position = array.lowerBound
@@ -96,7 +98,10 @@ struct CollectionPage: Sendable {
 }
 
 extension [UInt8] {
-  /// - Parameter quoted: A part of the range that becomes a string; it holds nothing to be escaped.
+  /// Appends a range of bytes.
+  ///
+  /// - Parameter quoting: A part of the range to turn into a string; it contains nothing that must
+  ///   be escaped.
   mutating func append(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, quoting quoted: Range<Int>? = nil) {
     guard let quoted, range.lowerBound <= quoted.lowerBound, quoted.upperBound <= range.upperBound else {
       return append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range]))

@@ -1,14 +1,15 @@
 import JSON
 import RecordScan
 
-/// Leaves members out of items and adds others, on their bytes. What is not touched stays as it is spelled.
+/// Removes and adds members of items directly in their bytes. Untouched members keep their
+/// spelling.
 struct ItemEditor: Sendable {
   private let omitted: [Node]
   private let map: [ItemRules.Mapping]
 
   private struct Node: Sendable {
     let key: [UInt8]
-    /// Empty: the whole member goes.
+    /// Empty if the whole member is removed.
     var children: [Node]
   }
 
@@ -28,14 +29,15 @@ struct ItemEditor: Sendable {
       nodes.append(node)
       return
     }
-    // The shorter of two paths leaves more out.
+    // The shorter of two paths removes more.
     if rest.isEmpty { nodes[i].children = [] } else if !nodes[i].children.isEmpty { insert(rest, into: &nodes[i].children) }
   }
 
   var changesNothing: Bool { omitted.isEmpty && map.isEmpty }
 
-  /// The item as it is to be stored; nil when nothing changes.
-  /// - Parameter id: Where a numeric id lies, which becomes text.
+  /// Returns the item to store; nil if nothing changes.
+  ///
+  /// - Parameter id: The byte range of a numeric id that becomes text.
   func edited(
     _ item: ScannedValue, quoting id: Range<Int>?, in bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> [UInt8]? {
@@ -89,6 +91,6 @@ struct ItemEditor: Sendable {
 }
 
 extension ScannedValue {
-  /// Behind the value, the closing quote of a string included.
+  /// The offset after the value, including the closing quote of a string.
   var end: Int { start + count + (kind == .plainString || kind == .escapedString ? 1 : 0) }
 }

@@ -2,14 +2,14 @@ import JSON
 import RecordScan
 import SmartStore
 
-/// What one scan looks for, for the store and for an ``ItemReader``.
+/// A scan plan shared by the store and an ``ItemReader``.
 struct StorePlan: Sendable {
   let plan: PagePlan
-  /// Where in it the reader's own fields stand.
+  /// The positions of the reader's own fields in the plan.
   let positions: [Int]
 }
 
-/// Reads the elements of a page's array: ids, dates, conditions and marks of deletion, by path.
+/// Extracts ids, dates, conditions and tombstones from the elements of a page's array, by path.
 struct ItemReader: Sendable {
   private let rules: ItemRules
   private let editor: ItemEditor
@@ -42,32 +42,36 @@ struct ItemReader: Sendable {
     paths = PathSet(located: fields + target.items.conditions.map { PathSet.Located($0.path, below: inside) })
   }
 
-  /// One element with what was found in it.
+  /// One array element.
   private struct Element {
     let whole: ScannedValue
-    /// In the array, from 0 on.
+    /// Index in the array, from 0.
     let position: Int
   }
 
-  /// The elements of an array with what was found in them.
+  /// The scanned elements of an array.
   private struct Elements {
     let scanner: RecordScanner
     /// See `PathSet.scanned`.
     let positions: [Int]?
   }
 
-  /// The plan that finds what the store needs together with what this reader does; nil when elements are not stored as they come.
+  /// Returns a plan that scans for the store and this reader at once; nil if elements are not
+  /// stored unchanged.
   func plan(storing store: PagePlan) -> StorePlan? {
     guard rules.itemPath == nil, editor.changesNothing else { return nil }
     let (plan, positions) = store.adding(paths.plan)
     return StorePlan(plan: plan, positions: positions)
   }
 
+  /// Reads the elements of an array.
+  ///
   /// - Parameters:
-  ///   - start: Where the array of the page begins in its bytes.
-  ///   - depth: How many containers are open around it.
-  ///   - storing: What the store needs, see ``plan(storing:)``, and the page's bytes for as long as it needs them.
-  /// - Returns: The offset behind the array.
+  ///   - start: The offset of the array in the page's bytes.
+  ///   - depth: The number of containers open around it.
+  ///   - storing: The store's plan, see ``plan(storing:)``, and the page's bytes for as long as the
+  ///     store needs them.
+  /// - Returns: The offset after the array.
   func read(
     from start: Int, depth: Int, in bytes: UnsafeRawBufferPointer, storing: (plan: StorePlan, source: any PageBytes)?,
     into page: inout CollectionPage
@@ -144,7 +148,7 @@ struct ItemReader: Sendable {
       CollectionPage.PageItem(id: id, date: date, place: item.start..<item.end, numericId: numericId, edited: edited))
   }
 
-  /// A mark of deletion needs an id and nothing else.
+  /// Reads a tombstone, which needs only an id.
   private func readMark(
     _ element: Element, _ itemId: String?, _ elements: Elements, _ bytes: UnsafeRawBufferPointer,
     into page: inout CollectionPage
@@ -157,13 +161,13 @@ struct ItemReader: Sendable {
       let ofElement = try value(Field.idInElement.rawValue, element, elements, bytes)
       id = itemId ?? ItemReader.id(ofElement, bytes)
     }
-    guard let id else { return page.flag(element.position, nil, "the mark of deletion has no id") }
+    guard let id else { return page.flag(element.position, nil, "the tombstone has no id") }
     page.ids.append(id)
     page.removed.append(id)
     page.isUntouched = false
   }
 
-  /// Text, or a whole number as decimal text.
+  /// Returns a text, or a whole number as decimal text.
   private static func id(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String? {
     guard let text = value.scalarText(in: bytes), !text.isEmpty else { return nil }
     if value.kind == .number, text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
@@ -227,7 +231,7 @@ struct ItemReader: Sendable {
     }
   }
 
-  /// An array of the page: ids, or items with an id.
+  /// Reads the page's array of deleted items, which are ids or objects with an id.
   func readDeletedItems(
     _ array: ScannedValue, in bytes: UnsafeRawBufferPointer, into page: inout CollectionPage
   ) throws(ScanError) {
@@ -239,7 +243,7 @@ struct ItemReader: Sendable {
         page.ids.append(id)
         page.removed.append(id)
       } else {
-        page.flag(position, nil, "the mark of deletion in 'deletedItemsPath' has no id")
+        page.flag(position, nil, "the element in 'deletedItemsPath' has no id")
       }
       position += 1
       return true

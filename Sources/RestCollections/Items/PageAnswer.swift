@@ -1,8 +1,8 @@
 import RestClient
 
-/// What an answer says beside its body.
+/// The URL, status and headers of a response.
 struct PageAnswer: Sendable {
-  /// Where it came from, after redirects: links in it resolve against this.
+  /// The URL after redirects, the base of relative links.
   let url: String
   let status: Int
   let headers: [(name: String, value: String)]
@@ -13,7 +13,7 @@ struct PageAnswer: Sendable {
     self.headers = headers
   }
 
-  /// The first header of that name; case does not count.
+  /// Returns the first header with the given name, ignoring case.
   func header(_ name: String) -> String? { values(of: name).first }
 
   func values(of name: String) -> [String] {
@@ -30,34 +30,35 @@ struct PageAnswer: Sendable {
 
   var isJSON: Bool { mediaType.map { $0 == "application/json" || $0.hasSuffix("+json") } ?? true }
 
-  /// Whether a status such as 404 means what it says: an HTML page comes from a wrong path or a proxy.
+  /// Whether a status such as 404 can be taken at its word. An HTML page comes from a wrong path or
+  /// a proxy.
   func decides(bodyIsEmpty: Bool) -> Bool { bodyIsEmpty || isJSON || mediaType == "text/plain" }
 
-  /// Whether an error is the server's own word about a cursor: JSON, or nothing.
+  /// Whether an error comes from the API itself and refers to a cursor: the body is JSON or empty.
   func isAboutTheCursor(bodyIsEmpty: Bool) -> Bool { bodyIsEmpty || (mediaType != nil && isJSON) }
 }
 
-/// Why a page cannot be used, or the pages after it not be reached.
+/// Why a page, or the page after it, cannot be read.
 struct RestPageError: Error, Sendable, Equatable, CustomStringConvertible {
   enum Code: String, CaseIterable, Sendable {
-    /// HTML, cut off, nested too deeply, or not JSON at all.
+    /// The body is HTML, truncated, nested too deeply or otherwise not valid JSON.
     case notJSON
-    /// JSON in which the items, or what a path leads to, are not what they must be.
+    /// The items, or a value at one of the paths, have the wrong type.
     case wrongShape
     case tooManyItems
-    /// A next URL or token came before.
+    /// A next URL or token repeats an earlier one.
     case loop
-    /// A next URL leads to another server.
+    /// A next URL points to another server.
     case foreignOrigin
-    /// The server gives only so many items of a list.
+    /// The server returns only a limited number of items of a list.
     case resultCap
-    /// The list was cut: its total is above what came.
+    /// The list is truncated: its total exceeds the number of items received.
     case cutList
-    /// An item or a template lacks a value that a request needs.
+    /// An item or a template lacks a value needed for a request.
     case missingValue
   }
 
   let code: Code
-  /// Names the target, the number of the page and the key.
+  /// Names the target, the page number and the key.
   let description: String
 }

@@ -1,11 +1,11 @@
 import RecordScan
 
-/// A value of a page or a header that decides what comes next, decoded.
+/// A decoded value from a page or header that determines the next request.
 enum FactValue: Sendable, Equatable {
   case missing, null
   case flag(Bool)
   case text(String)
-  /// As it is spelled.
+  /// The number's digits.
   case number(String)
   /// An array or an object.
   case other
@@ -22,10 +22,11 @@ enum FactValue: Sendable, Equatable {
     }
   }
 
-  /// Headers hold text; an empty one is as good as none.
+  /// Headers contain text; an empty one counts as missing.
   init(header: String?) { self = header.map { .text($0) } ?? .missing }
 
-  /// A text or a number that is there; nil for missing, null, false and empty, which all mean "nothing further".
+  /// A non-empty text or a number. nil for missing, null, false and empty values, which all mean
+  /// the end of the list.
   var continuation: String? {
     switch self {
     case .text(let text): text.isEmpty ? nil : text
@@ -34,7 +35,7 @@ enum FactValue: Sendable, Equatable {
     }
   }
 
-  /// Also of a header, where numbers are text.
+  /// The value as an integer; also parses the text of a header.
   var integer: Int64? {
     switch self {
     case .text(let text): Int64(text)
@@ -43,7 +44,7 @@ enum FactValue: Sendable, Equatable {
     }
   }
 
-  /// Also of a header, where booleans are text.
+  /// The value as a boolean; also parses the text of a header.
   var flag: Bool? {
     switch self {
     case .flag(let flag): flag
@@ -58,22 +59,22 @@ enum FactValue: Sendable, Equatable {
 struct PageFacts: Sendable, Equatable {
   var next = FactValue.missing
   var cursor = FactValue.missing
-  /// Of all items; nil when it is missing, null or negative: unknown then.
+  /// The total number of items; nil (unknown) if it is missing, null or negative.
   var total: Int64?
   /// The number of the last page.
   var totalPages: Int64?
   var hasMore: Bool?
   var isEnd: Bool?
-  /// Where a later run goes on.
+  /// The token with which a later run continues.
   var token: String?
-  /// The text that `watermarkPath` leads to.
+  /// The text at `watermarkPath`.
   var watermark: String?
-  /// `afterField` of the last item.
+  /// The `afterField` of the last item.
   var after = FactValue.missing
-  /// Of the items before `where`, marks of deletion not counted.
+  /// The dates of items before `where` applies, without tombstones.
   var newestDate: ServerDate?
   var oldestDate: ServerDate?
   var lastDate: ServerDate?
-  /// An item that is not a mark of deletion lacks its date.
+  /// Whether an item other than a tombstone lacks its date.
   var lacksDate = false
 }

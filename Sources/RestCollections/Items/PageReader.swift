@@ -2,31 +2,32 @@ import JSON
 import RecordScan
 import SmartStore
 
-/// Takes pages of a target apart. Compiled once; one pass over a page's bytes for what it says of the list, one for its items and
-/// for what the store needs of them. A page that is an array and nothing else takes one pass.
+/// Decodes the pages of a target. Compiled once for all pages.
 ///
-/// Pages are scanned, never parsed into values.
+/// It scans a page's bytes once for what the page says about the list, and once for its items and
+/// the store's needs. A page that consists of an array takes a single scan. Pages are never parsed
+/// into values.
 struct PageReader: Sendable {
   let target: RestTarget
   private let pagePaths: PathSet
   private let reader: ItemReader
   /// See ``ItemReader/plan(storing:)``.
   private let storePlan: StorePlan?
-  /// The items are the body, and nothing else of it is asked for.
+  /// The body is the array of items, and no other value in it is used.
   private let readsArrayAlone: Bool
 
   /// Limits of a page.
   enum Limit {
-    /// Containers around a value. Deeper bodies are attacks or mistakes.
+    /// Maximum nesting depth. Deeper bodies are attacks or mistakes.
     static let depth = 100
     static let items = 100_000
-    /// How much of a body that is not JSON stands in an error.
+    /// Length of the excerpt of a body in an error, in bytes.
     static let shownBytes = 200
   }
 
   private enum Field: Int { case items, next, cursor, total, totalPages, hasMore, end, token, watermark, deletedItems }
 
-  /// - Parameter store: What the store needs of records; nil for pages that are not stored.
+  /// - Parameter store: The store's scan plan; nil if pages are not stored.
   init(_ target: RestTarget, storing store: PagePlan? = nil) {
     self.target = target
     let paging = target.paging, incremental = target.incremental
@@ -42,11 +43,13 @@ struct PageReader: Sendable {
     storePlan = isStoredAsRead ? store.flatMap(reader.plan(storing:)) : nil
   }
 
+  /// Decodes a page.
+  ///
   /// - Parameters:
-  ///   - body: The bytes of the answer. All places in the result are offsets in it.
-  ///   - number: Of the page, from 1 on, for messages.
-  ///   - kept: A part of the body for the store, which outlives the call.
-  /// - Throws: ``RestPageError`` when the body is not what the target says.
+  ///   - body: The bytes of the response. All ranges in the result are offsets in it.
+  ///   - number: The page number for messages, from 1.
+  ///   - kept: Returns a part of the body for the store that outlives the call.
+  /// - Throws: ``RestPageError`` if the body does not match the target.
   func read(
     _ body: UnsafeRawBufferPointer, of answer: PageAnswer, page number: Int, kept: ((Range<Int>) -> any PageBytes)? = nil
   ) throws(RestPageError) -> CollectionPage {
@@ -99,7 +102,7 @@ struct PageReader: Sendable {
     bytes.isEmpty ? "nothing" : "'\(String(decoding: bytes.prefix(Limit.shownBytes), as: UTF8.self))'"
   }
 
-  /// - Parameter envelope: nil for an answer without a body: only headers speak then.
+  /// - Parameter envelope: nil for a response without a body, where only the headers count.
   private func noteFacts(of envelope: Envelope?, in page: inout CollectionPage, _ bytes: UnsafeRawBufferPointer) {
     let answer = page.answer
     func fact(_ field: Field, _ path: ValuePath?) -> FactValue {
@@ -137,12 +140,12 @@ struct PageReader: Sendable {
 
   private func settle(_ page: inout CollectionPage) throws(RestPageError) {
     if page.itemCount > Limit.items {
-      throw error(.tooManyItems, page, "\(page.itemCount) items are more than the \(Limit.items) that one page may have")
+      throw error(.tooManyItems, page, "\(page.itemCount) items exceed the limit of \(Limit.items) per page")
     }
     page.settle()
   }
 
-  /// Where the body begins when it begins with an array.
+  /// Returns the offset of the body's array, if the body starts with one.
   private static func arrayStart(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var walker = JSONWalker(bytes)
     walker.skipWhitespace()
@@ -155,7 +158,7 @@ struct PageReader: Sendable {
     try walker.expectEnd()
   }
 
-  /// Tells what is there in place of the items.
+  /// Describes the value found in place of the items.
   private func wrongItems(_ value: ScannedValue, _ root: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String {
     let path = target.items.itemsPath.text
     guard value.kind == .missing else { return "'itemsPath' (\(path)) leads to \(value.kindName), not to an array" }
@@ -164,16 +167,16 @@ struct PageReader: Sendable {
       if keys.count < 10 { keys.append(String(decoding: key.meaning, as: UTF8.self)) }
     }
     let members = keys.isEmpty ? root.kindName : "an object with the members \(keys.joined(separator: ", "))"
-    return "'itemsPath' (\(path)) leads nowhere; the answer is \(members)"
+    return "'itemsPath' (\(path)) has no value; the response is \(members)"
   }
 }
 
-/// The whole value of a body, and what the paths of a page lead to.
+/// A scanned body with the values at the page's paths.
 private struct Envelope {
   let root: ScannedValue
   private var values: [ScannedValue] = []
 
-  /// - Throws: `ScanError` when the text is not one JSON value: every byte is looked at.
+  /// - Throws: `ScanError` if the text is not a single JSON value; scans every byte.
   init(_ bytes: UnsafeRawBufferPointer, _ paths: PathSet) throws(ScanError) {
     var scanner = RecordScanner(plan: paths.plan)
     scanner.depthLimit = PageReader.Limit.depth
@@ -199,7 +202,8 @@ private struct Envelope {
 }
 
 extension RestTarget {
-  /// Names the target and the page. No query: it may hold a secret.
+  /// Makes an error that names the target and the page. Omits the query, which may contain a
+  /// secret.
   func pageError(_ code: RestPageError.Code, _ page: Int, _ what: String) -> RestPageError {
     let path = url.text.prefix { $0 != "?" }
     return RestPageError(code: code, description: "rest target '\(connection)' \(path), page \(page): \(what)")
@@ -207,7 +211,7 @@ extension RestTarget {
 }
 
 extension ScannedValue {
-  /// For messages.
+  /// The type of the value, for messages.
   var kindName: String {
     switch kind {
     case .missing, .arrayStep: "nothing"
@@ -222,9 +226,9 @@ extension ScannedValue {
 }
 
 extension CollectionPage {
-  /// Makes the last occurrence of each id count, and a mark of deletion before anything else.
+  /// Keeps the last occurrence of each id; a tombstone takes precedence over items.
   fileprivate mutating func settle() {
-    // Nearly always nothing comes twice, and nothing is marked.
+    // Usually there are no duplicates and no tombstones.
     if removed.isEmpty, ids.count == items.count, Set(ids).count == ids.count {
       isUntouched = isUntouched && items.count == itemCount
       return
@@ -239,7 +243,7 @@ extension CollectionPage {
     isUntouched = isUntouched && items.count == itemCount
   }
 
-  /// Moves all places behind a byte order mark.
+  /// Shifts all ranges by the length of a byte order mark.
   fileprivate mutating func shift(by count: Int) {
     guard count > 0 else { return }
     array = array.map { $0.lowerBound + count..<$0.upperBound + count }

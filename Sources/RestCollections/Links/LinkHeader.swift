@@ -1,22 +1,25 @@
 import RestClient
 
-/// One link of a `Link` header, as it is written.
+/// One link of a `Link` header.
 struct WebLink: Sendable, Equatable {
-  /// The URI reference between the angle brackets.
+  /// The URI reference in angle brackets, as written.
   let target: String
-  /// The relation types of the first `rel`, in lower case: registered types compare without case.
+  /// The relation types of the first `rel`, in lower case because registered types are
+  /// case-insensitive.
   let relations: [String]
-  /// The first `anchor`: the resource that the link is about when it is not the response itself.
+  /// The first `anchor`: the resource that the link refers to, if it is not the response itself.
   let anchor: String?
 }
 
-/// Reads `Link` headers (RFC 8288). A bad header is never an error: what stands before the damage counts.
+/// Parses `Link` headers (RFC 8288). A malformed header is never an error: the links before the
+/// damage are used.
 struct LinkHeader: Sendable, Equatable {
   private(set) var links: [WebLink] = []
-  /// The text ended in something that is not a link. Worth a warning.
+  /// The text ended in something that is not a link, which deserves a warning.
   private(set) var isDamaged = false
 
-  /// - Parameter lines: The values of all `Link` headers of a response, in their order: together they are one list.
+  /// - Parameter lines: The values of all `Link` headers of a response, in order; they form one
+  ///   list.
   init(_ lines: [String]) {
     var reader = LinkReader(bytes: Array(lines.joined(separator: ", ").utf8))
     while let link = reader.next() {
@@ -25,12 +28,13 @@ struct LinkHeader: Sendable, Equatable {
     isDamaged = reader.isDamaged
   }
 
-  /// The target of the first link with a relation that is about the response itself.
+  /// Returns the target of the first link with a relation that refers to the response itself.
   ///
   /// - Parameters:
   ///   - relation: Such as `next`.
-  ///   - responseURL: Where the response came from, after redirects. Targets and anchors are resolved against it.
-  /// - Returns: An absolute URL without fragment; nil without such a link.
+  ///   - responseURL: The URL of the response after redirects, the base of relative targets and
+  ///     anchors.
+  /// - Returns: An absolute URL without a fragment; nil if there is no such link.
   func target(of relation: String, responseURL: String) -> String? {
     let wanted = relation.lowercased()
     for link in links where link.relations.contains(wanted) {
@@ -40,13 +44,13 @@ struct LinkHeader: Sendable, Equatable {
     return nil
   }
 
-  /// Whether an anchor means the response itself.
+  /// Whether an anchor refers to the response itself.
   private static func isAbout(_ anchor: String, _ responseURL: String) -> Bool {
     URLReference.resolve(anchor, against: responseURL) == URLReference(responseURL).withoutFragment.text
   }
 }
 
-/// Goes through the text of a `Link` header once, front to back.
+/// Scans the text of a `Link` header once.
 private struct LinkReader {
   let bytes: [UInt8]
   var position = 0
@@ -64,7 +68,7 @@ private struct LinkReader {
     return true
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
   private mutating func text(until isEnd: (UInt8) -> Bool) -> String {
     let start = position
@@ -72,7 +76,7 @@ private struct LinkReader {
     return String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  /// The next link, nil behind the last one and before anything that is not a link.
+  /// Returns the next link; nil at the end, and at anything that is not a link.
   mutating func next() -> WebLink? {
     skip { LinkReader.isBlank($0) || $0 == UInt8(ascii: ",") }
     guard position < bytes.count else { return nil }
@@ -95,7 +99,7 @@ private struct LinkReader {
     return WebLink(target: target, relations: relations, anchor: anchor)
   }
 
-  /// What stands behind the next semicolon; nil when none follows.
+  /// Reads the parameter after the next semicolon; nil if there is none.
   private mutating func nextParameter() -> (name: String, value: String?)? {
     skip(while: LinkReader.isBlank)
     guard skip(UInt8(ascii: ";")) else { return nil }
@@ -111,7 +115,7 @@ private struct LinkReader {
 
   private static func endsValue(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") }
 
-  /// The text of a quoted string whose opening quote is behind. Without a closing one it runs to the end.
+  /// Reads a quoted string after its opening quote. Without a closing quote it extends to the end.
   private mutating func quotedText() -> String {
     var text: [UInt8] = []
     while let byte = current {

@@ -1,9 +1,10 @@
 import RestClient
 import Support
 
-/// The query of a URL, pair by pair. Pairs that are not touched stay as they are spelled.
+/// Reads and changes the query of a URL pair by pair. Untouched pairs keep their spelling.
 enum URLQuery {
-  /// The pairs, names and values decoded. A `+` stays a plus: what it means is the server's affair.
+  /// Returns the pairs with decoded names and values. A `+` stays a plus, because its meaning
+  /// depends on the server.
   static func pairs(of url: String) -> [(name: String, value: String)] {
     (URLReference(url).query ?? "").split(separator: "&").map { pair in
       let mark = pair.firstIndex(of: "=")
@@ -12,10 +13,10 @@ enum URLQuery {
     }
   }
 
-  /// The value of the first pair with that name.
+  /// Returns the value of the first pair with the given name.
   static func value(of name: String, in url: String) -> String? { pairs(of: url).first { $0.name == name }?.value }
 
-  /// The URL with a pair of that name: in the place of the first one there is, at the end otherwise.
+  /// Sets the value of a parameter: replaces the first pair with its name, or appends one.
   static func setting(_ name: String, to value: String, in url: String) -> String {
     let pair = PercentEncoding.encode(name) + "=" + PercentEncoding.encode(value)
     var isSet = false
@@ -27,7 +28,7 @@ enum URLQuery {
     return isSet ? url : adding(pair, to: url)
   }
 
-  /// The URL with the pairs behind those it has.
+  /// Appends pairs to the query.
   static func adding(_ pairs: [(name: String, value: String)], to url: String) -> String {
     pairs.isEmpty ? url : adding(PercentEncoding.form(pairs), to: url)
   }
@@ -38,7 +39,8 @@ enum URLQuery {
     return reference.text
   }
 
-  /// The URL with each pair changed, or left out for nil. Names and values are decoded.
+  /// Replaces each pair by the result of `change`, or removes it for nil. Names and values are
+  /// passed decoded.
   static func changing(
     _ url: String, _ change: (_ pair: Substring, _ name: String, _ value: String) -> Substring?
   ) -> String {
@@ -52,7 +54,7 @@ enum URLQuery {
     return reference.text
   }
 
-  /// Percent-encoded bytes undone; a percent sign without two digits behind it stays.
+  /// Decodes percent-encoded bytes; a percent sign without two hexadecimal digits stays.
   static func decoded(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var out: [UInt8] = [], bytes = Array(text.utf8)[...]

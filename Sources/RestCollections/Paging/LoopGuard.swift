@@ -1,9 +1,10 @@
 import JSON
 
-/// Notices when a server's pages lead in a circle.
+/// Detects a server whose pages form a loop.
 ///
-/// In one run every address that came is known by its hash. What is kept with the cursor is one address, exchanged for a
-/// later one each time the distance has doubled (Brent's method): a circle shows across runs of one page each, too.
+/// Within a run, the hashes of all addresses are known. The cursor stores only one address, which
+/// is replaced by a later one each time the distance has doubled (Brent's algorithm), so that a
+/// loop is found even across runs of one page each.
 struct LoopGuard: Sendable, Equatable {
   private var seen: Set<UInt64> = []
   private var kept: UInt64?
@@ -12,7 +13,7 @@ struct LoopGuard: Sendable, Equatable {
 
   init() {}
 
-  /// Takes down an address; false when it came before.
+  /// Records an address; returns false if it occurred before.
   mutating func follow(_ address: String) -> Bool {
     let hash = StableHash.of(address)
     guard hash != kept, seen.insert(hash).inserted else { return false }
@@ -27,7 +28,7 @@ struct LoopGuard: Sendable, Equatable {
     return json
   }
 
-  /// nil for what was not written by ``json``.
+  /// Fails for JSON that ``json`` did not produce.
   init?(_ json: JSONObject?) {
     guard let distance = json?["distance"]?.integerValue, let longest = json?["longest"]?.integerValue,
       (0...longest).contains(distance), longest <= 1 << 40
@@ -37,7 +38,7 @@ struct LoopGuard: Sendable, Equatable {
   }
 }
 
-/// The same in every process and every release: it is stored.
+/// Hashes text with the same result in every process and release, because hashes are stored.
 enum StableHash {
   /// FNV-1a, 64 bits.
   static func of(_ text: String) -> UInt64 { of(text.utf8) }

@@ -1,12 +1,12 @@
 import RestClient
 import Support
 
-/// What a next URL of a server must pass before it is followed.
+/// Validates a server's next URL before it is followed.
 struct NextURL: Sendable {
   let target: RestTarget
   /// The connection's base URL.
   let base: String
-  /// Origins of the connection's `allowOrigins`, such as `https://avatars.example.com`.
+  /// The connection's `allowOrigins`, such as `https://avatars.example.com`.
   let allowedOrigins: [String]
 
   /// Why a URL is not followed.
@@ -15,13 +15,14 @@ struct NextURL: Sendable {
     let description: String
   }
 
-  /// The URL as it is asked for: repaired, absolute, with the parameters that the server drops.
+  /// Returns the URL to request: repaired, absolute, and with the `keepParams` that the server
+  /// dropped.
   ///
   /// - Parameters:
-  ///   - text: As it came, relative or absolute.
-  ///   - responseURL: Where it was read from.
-  ///   - first: The URL of the first page, for `keepParams`.
-  /// - Throws: ``Refusal`` for another origin, and for what is not an http(s) URL.
+  ///   - text: The received URL, relative or absolute.
+  ///   - responseURL: The URL of the response that contains it.
+  ///   - first: The URL of the first page, the source of `keepParams`.
+  /// - Throws: ``Refusal`` for another origin, and for anything but an http(s) URL.
   func prepared(_ text: String, from responseURL: String, first: String) throws(Refusal) -> (url: String, isForeign: Bool) {
     var reference = URLReference(URLReference.repaired(text)).resolved(against: responseURL).withoutFragment
     if target.paging.usesConnectionOrigin {
@@ -40,35 +41,37 @@ struct NextURL: Sendable {
       throw Refusal(
         code: .foreignOrigin,
         description:
-          "leads to another server, \(address.scheme)://\(address.host):\(address.port); if this server writes a wrong "
-          + "host into its URLs set 'nextOrigin' to 'connection', if the other one may be asked name it in 'allowOrigins'")
+          "leads to another server, \(address.scheme)://\(address.host):\(address.port); if this server puts a wrong "
+          + "host into its URLs, set 'nextOrigin' to 'connection'; if requests to the other server are allowed, list it "
+          + "in 'allowOrigins'")
     }
     return (url, true)
   }
 
-  /// Without the query, which may hold a secret.
+  /// Removes the query, which may contain a secret.
   private static func shown(_ url: String) -> String { String(url.prefix { $0 != "?" }.prefix(200)) }
 
   /// Whether two URLs differ by nothing but one number: the second is a page number or an offset ahead, and rows shift between
-  /// such pages. So does a URL that adds one number to the first page's.
+  /// Whether two URLs differ only in one number, or the second only adds one. The number is then a
+  /// page number or an offset, and rows shift between such pages.
   static func differsByANumber(_ last: String, _ next: String) -> Bool {
     let a = Array(last.utf8), b = Array(next.utf8)
     var start = 0
     while start < min(a.count, b.count), a[start] == b[start] { start += 1 }
     var end = 0
     while end < min(a.count, b.count) - start, a[a.count - 1 - end] == b[b.count - 1 - end] { end += 1 }
-    // The whole number counts, not only the digits that differ.
+    // Extend to the whole number, not only the digits that differ.
     while start > 0, a[start - 1].isASCIIDigit { start -= 1 }
     while end > 0, a[a.count - end].isASCIIDigit { end -= 1 }
     let old = a[start..<(a.count - end)], new = b[start..<(b.count - end)]
     if !old.isEmpty, !new.isEmpty, old.allSatisfy(\.isASCIIDigit), new.allSatisfy(\.isASCIIDigit) {
-      return stands(a, start, alone: end)
+      return isWholeValue(a, start: start, suffix: end)
     }
     return addsANumber(last, next)
   }
 
-  /// A number that is a part of a word belongs to a token.
-  private static func stands(_ url: [UInt8], _ start: Int, alone end: Int) -> Bool {
+  /// Whether a number is a whole value. A number within a word belongs to a token.
+  private static func isWholeValue(_ url: [UInt8], start: Int, suffix end: Int) -> Bool {
     let before = start > 0 ? url[start - 1] : UInt8(ascii: "/")
     let after = end > 0 ? url[url.count - end] : UInt8(ascii: "&")
     return "=/,;".utf8.contains(before) && "&/,;#.".utf8.contains(after)

@@ -1,16 +1,17 @@
 import JSON
 
-/// A request for one page. The target's and the connection's headers go beside these.
+/// A request for one page. The headers of the target and the connection are added later.
 struct PageRequest: Sendable, Equatable {
   var method: RestTarget.Method
   var url: String
   var body: JSONObject?
-  /// Parameters that the server wants in headers.
+  /// Parameters that the server expects in headers.
   var headers: [TextPair] = []
-  /// The URL leads to another origin than the connection's: no credentials and no secret headers go there.
+  /// The URL has another origin than the connection, so it gets no credentials and no secret
+  /// headers.
   var isForeign = false
 
-  /// The same with a parameter in the place where the target puts them.
+  /// Returns the request with a parameter set in the place that the target uses for parameters.
   func setting(_ name: String, to value: ParameterValue, in place: PagingRules.Place) -> PageRequest {
     var request = self
     switch place {
@@ -24,7 +25,7 @@ struct PageRequest: Sendable, Equatable {
   }
 }
 
-/// The value of a parameter: a number stays one in a JSON body.
+/// The value of a parameter. A number stays a number in a JSON body.
 struct ParameterValue: Sendable, Equatable {
   let text: String
   var isNumber = false
@@ -36,7 +37,7 @@ struct ParameterValue: Sendable, Equatable {
 
   init(_ number: Int) { self.init(String(number), isNumber: true) }
 
-  /// nil for what is not a continuation.
+  /// Fails for a value that is not a continuation.
   init?(_ fact: FactValue) {
     guard let text = fact.continuation else { return nil }
     if case .number = fact { self.init(text, isNumber: true) } else { self.init(text) }
@@ -46,7 +47,8 @@ struct ParameterValue: Sendable, Equatable {
 }
 
 extension JSONObject {
-  /// The object with a value at the end of a path of member names; what is in the way is replaced.
+  /// Returns the object with a value set at a path of member names. Replaces values on the path
+  /// that are not objects.
   func setting(_ names: ArraySlice<String>, to value: JSONValue) -> JSONObject {
     guard let name = names.first else { return self }
     var object = self
@@ -55,12 +57,12 @@ extension JSONObject {
     return object
   }
 
-  /// The members of another object laid over these, objects in objects member by member.
-  func overlaid(with other: JSONObject) -> JSONObject {
+  /// Merges another object into this one, recursively for nested objects.
+  func merged(with other: JSONObject) -> JSONObject {
     var object = self
     for (name, value) in other {
       if let own = object[name]?.objectValue, let new = value.objectValue {
-        object[name] = .object(own.overlaid(with: new))
+        object[name] = .object(own.merged(with: new))
       } else {
         object[name] = value
       }
@@ -75,15 +77,15 @@ struct FirstRequest: Sendable {
   /// The connection's base URL.
   let base: String
 
-  /// What a run asks for.
+  /// What a run requests.
   enum Scope: Sendable, Equatable {
     /// Everything.
     case all
-    /// What changed at or after a watermark, whose overlap is not yet taken off.
+    /// Changes at or after a watermark, before the overlap is subtracted.
     case since(Int64)
-    /// A later run of the mode `token`.
+    /// A later run in the mode `token`.
     case token(String)
-    /// The first run of the mode `token`.
+    /// The first run in the mode `token`.
     case firstToken
   }
 
@@ -97,7 +99,7 @@ struct FirstRequest: Sendable {
     var params = target.params, body = target.body
     if let since = incremental.sinceText(scope) {
       for pair in incremental.params { params.overlay(pair.name, pair.value.replacingSince(with: since)) }
-      if let changes = incremental.body?.replacingSince(with: since) { body = (body ?? [:]).overlaid(with: changes) }
+      if let changes = incremental.body?.replacingSince(with: since) { body = (body ?? [:]).merged(with: changes) }
     } else if scope == .firstToken {
       for pair in incremental.firstParams { params.overlay(pair.name, pair.value) }
     }
@@ -111,7 +113,7 @@ struct FirstRequest: Sendable {
 }
 
 extension [TextPair] {
-  /// Sets a value, in the place of the one with that name.
+  /// Sets a value, replacing the one with the same name.
   fileprivate mutating func overlay(_ name: String, _ value: String) {
     let pair = TextPair(name: name, value: value)
     if let i = firstIndex(where: { $0.name == name }) { self[i] = pair } else { append(pair) }
@@ -119,7 +121,7 @@ extension [TextPair] {
 }
 
 extension IncrementalRules {
-  /// What stands for `{since}`; nil when `params` and `body` are left out.
+  /// The replacement for `{since}`; nil if `params` and `body` are not used.
   func sinceText(_ scope: FirstRequest.Scope) -> String? {
     switch (mode, scope) {
     case (.param, .since(let watermark)), (.sorted, .since(let watermark)):
@@ -131,7 +133,7 @@ extension IncrementalRules {
 }
 
 extension Int64 {
-  /// The difference, or the smallest number there is.
+  /// Subtracts, clamped to the smallest number.
   func subtractingSafely(_ other: Int64) -> Int64 {
     let (difference, overflows) = subtractingReportingOverflow(other)
     return overflows ? .min : difference
@@ -157,7 +159,7 @@ extension String {
 }
 
 extension JSONValue {
-  /// In every text, however deep.
+  /// Replaces `{since}` in all nested texts.
   fileprivate func replacingSince(with text: String) -> JSONValue {
     switch self {
     case .string(let value): .string(value.replacingSince(with: text))

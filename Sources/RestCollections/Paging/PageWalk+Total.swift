@@ -1,8 +1,9 @@
 extension PageWalk {
-  /// How many items the whole list has, as far as it is known by now; -1 when it is not.
+  /// The number of items in the whole list, as far as known; otherwise -1.
   var totalSize: Int64 { state.largestTotal ?? state.estimate ?? -1 }
 
-  /// From the number of the last page in the `Link` header of the first one: an upper bound.
+  /// Estimates the total from the number of the last page in the first page's `Link` header: an
+  /// upper bound.
   func estimatedTotal(_ page: CollectionPage) -> Int64? {
     guard target.paging.style == .link, page.facts.total == nil, page.itemCount > 0 else { return nil }
     let header = LinkHeader(page.answer.values(of: "Link"))
@@ -13,7 +14,7 @@ extension PageWalk {
       guard let number = Int64(pair.value), let second = URLQuery.value(of: pair.name, in: next).flatMap({ Int64($0) }),
         URLQuery.value(of: pair.name, in: state.first.url) != pair.value, (0..<(1 << 40)).contains(number), number >= second
       else { continue }
-      // Page numbers go on from 0 or 1; offsets are multiples of the size.
+      // Page numbers start at 0 or 1; offsets are multiples of the page size.
       if second <= 2 { return (number - second + 2) * size }
       if second == size { return number + size }
     }

@@ -1,54 +1,57 @@
 import JSON
 
-/// A walk through the pages of a list: takes each page as it comes and says what to ask for next. No network, no clock.
+/// Walks through the pages of a list: accepts each page and returns the next request. A pure value:
+/// it uses no network and no clock.
 struct PageWalk: Sendable {
   let target: RestTarget
   let first: FirstRequest
   let urls: NextURL
   private(set) var state: WalkState
-  /// Worth a line in the log: a `Link` header that is damaged.
+  /// A warning for the log, such as a damaged `Link` header.
   private(set) var warning: String?
   private let maxPages: Int
   private var pagesOfThisRun = 0
 
-  /// What follows a page. The page is to be stored first, whatever it is.
+  /// What follows a page. The page must be stored first in every case.
   enum Step: Sendable, Equatable {
     case next(PageRequest)
-    /// The run has had all pages that it may have: the cursor is kept, and a later run goes on with this request.
+    /// The run has reached its page limit. The cursor is stored, and a later run continues with
+    /// this request.
     case pause(PageRequest)
-    /// The server is still computing the list: the same request after a pause.
+    /// The server is still computing the list: repeat the request after a pause.
     case again(PageRequest)
-    /// From the first page on: a cursor died, or the walk was short. What was received stays.
+    /// Start over from the first page, because a cursor expired or rows were missing. Received
+    /// records are kept.
     case restart(PageRequest)
     case end(End)
     case fail(RestPageError)
   }
 
-  /// How a walk ended.
+  /// The result of a finished walk.
   struct End: Sendable, Equatable {
-    let certainty: Certainty
-    /// Different ids received; nil where nobody needed to count them.
+    let completeness: Completeness
+    /// The number of distinct ids received; nil if they were not counted.
     let differentIds: Int?
   }
 
-  /// Whether a complete walk has seen every row.
-  enum Certainty: String, Sendable {
-    case sure
-    /// Rows are missing: neither ghosts nor the watermark may follow from it.
-    case short
-    /// Paging shifts, and nothing tells whether rows were missed.
-    case open
+  /// Whether a finished walk has seen every row.
+  enum Completeness: String, Sendable {
+    case complete
+    /// Rows are missing: neither ghosts nor the watermark may be derived from the walk.
+    case incomplete
+    /// Rows shift between pages, and nothing shows whether any were missed.
+    case unverified
   }
 
-  /// Pages of a run, unless its options say otherwise: a list without end must not fill the disk.
+  /// The default page limit of a run: an endless list must not fill the disk.
   static let defaultMaxPages = 10_000
-  /// A short walk is walked again so often.
+  /// How often an incomplete walk is repeated.
   static let repetitions = 2
 
   /// - Parameters:
   ///   - base: The connection's base URL.
   ///   - allowedOrigins: See ``NextURL``.
-  ///   - scope: What the run asks for.
+  ///   - scope: What the run requests.
   /// - Throws: `URITemplate.Problem` for a missing value.
   init(
     _ target: RestTarget, base: String, allowedOrigins: [String] = [], maxPages: Int = defaultMaxPages,
@@ -62,7 +65,7 @@ struct PageWalk: Sendable {
     _ = state.loops.follow(request.url)
   }
 
-  /// Goes on where a stored cursor says.
+  /// Continues from a stored cursor.
   init(
     _ target: RestTarget, base: String, allowedOrigins: [String] = [], maxPages: Int = defaultMaxPages,
     resuming state: WalkState
@@ -74,20 +77,21 @@ struct PageWalk: Sendable {
     self.state = state
   }
 
-  /// The request of the page that the walk stands at.
+  /// The request for the current page.
   var request: PageRequest { target.paging.request(state.position, first: state.first) }
 
-  /// The number of the page that the walk stands at, from 1 on.
+  /// The number of the current page, from 1.
   var pageNumber: Int { state.pages + 1 }
 
-  /// What to do after a page.
+  /// Returns what to do after a page.
   mutating func accept(_ page: CollectionPage) -> Step {
     if page.isPending { return .again(request) }
     pagesOfThisRun += 1
     return pausing(follow(page))
   }
 
-  /// What to do after a 304: the page is the same as in the last run, and where it led is known.
+  /// Returns what to do after a 304: the page is unchanged since the last run, so its next page is
+  /// known.
   mutating func acceptUnchanged(_ known: PageValidator) -> Step {
     pagesOfThisRun += 1
     state.noteUnchanged(items: known.items)
@@ -124,8 +128,10 @@ struct PageWalk: Sendable {
     target.paging.style == .keyset || target.paging.overlap > 0 || target.items.totalPath != nil
   }
 
-  /// An error answer: the end of the list, a cursor that died, or nil when it is neither.
-  /// - Parameter bodyIsEmpty: The answer has no body.
+  /// Handles an error response: the end of the list or an expired cursor. Returns nil if it is
+  /// neither.
+  ///
+  /// - Parameter bodyIsEmpty: Whether the response has no body.
   mutating func failed(_ answer: PageAnswer, bodyIsEmpty: Bool) -> Step? {
     guard state.position != .first else { return nil }
     if target.paging.endStatuses.contains(answer.status), answer.decides(bodyIsEmpty: bodyIsEmpty) { return finishSegment() }
@@ -141,18 +147,18 @@ struct PageWalk: Sendable {
     return restart()
   }
 
-  /// A `sorted` run has reached the watermark: the rest of the list is known.
-  func endAtWatermark() -> End { End(certainty: .open, differentIds: nil) }
+  /// Ends a `sorted` run that has reached the watermark: the rest of the list is known.
+  func endAtWatermark() -> End { End(completeness: .unverified, differentIds: nil) }
 
   private func isEnd(_ page: CollectionPage, newIds: Int) -> Bool {
     let paging = target.paging
     if page.facts.hasMore == false || page.facts.isEnd == true { return true }
     if paging.endsEmpty, page.itemCount == 0 { return true }
-    // The server gives the tail of the list for ever.
+    // The server keeps returning the tail of the list.
     return newIds == 0 && (paging.style == .keyset || paging.overlap > 0)
   }
 
-  /// A server that does not know the parameter gives the first page for ever.
+  /// Detects a server that ignores the page parameter and keeps returning the first page.
   private mutating func repeatedPage(_ page: CollectionPage) -> RestPageError? {
     guard target.paging.style == .page || target.paging.style == .offset, !page.ids.isEmpty else { return nil }
     let hash = StableHash.of(page.ids.joined(separator: "\u{0}"))
@@ -164,11 +170,11 @@ struct PageWalk: Sendable {
   }
 
   private mutating func go(to next: WalkPosition, after page: Int) throws(RestPageError) -> Step {
-    // Numbers and offsets begin again in each list beyond `maxItems`.
+    // Page numbers and offsets start again in each list beyond `maxItems`.
     let list = state.segmentSince.map { "\($0) " } ?? ""
     guard state.loops.follow(list + next.address) else {
       throw target.pageError(
-        .loop, page, "the next page was asked for before: the pages lead in a circle, an error of the server")
+        .loop, page, "the next page was requested before: the server's pages form a loop")
     }
     if case .url(let url, _) = next, target.paging.isURLBased, NextURL.differsByANumber(request.url, url) {
       state.shiftsSeen = true
@@ -229,7 +235,7 @@ struct PageWalk: Sendable {
     return nil
   }
 
-  /// Missing, null, false and empty are the end.
+  /// Missing, null, false and empty values mean the end of the list.
   private func check(_ fact: FactValue, _ page: CollectionPage, _ key: String) throws(RestPageError) {
     guard fact == .other || fact == .flag(true) else { return }
     throw target.pageError(
@@ -245,8 +251,8 @@ struct PageWalk: Sendable {
     }
   }
 
-  /// Where a later run of the mode `token` starts, to be stored with the page that carries it; nil when the page has none.
-  /// A URL is complete and without the target's secrets.
+  /// Returns where a later run in the mode `token` starts, to store with the page that carries it;
+  /// nil if the page has none. A URL is stored in full but without the target's secrets.
   func token(of page: CollectionPage) throws(RestPageError) -> String? {
     guard let token = page.facts.token else { return nil }
     guard target.incremental.tokenParam == nil else { return token }
@@ -266,7 +272,7 @@ struct PageWalk: Sendable {
     return .restart(request)
   }
 
-  /// A list that ends exactly at the server's cap was cut there.
+  /// Ends the current list. A list that ends exactly at the server's cap was cut there.
   private mutating func finishSegment() -> Step {
     if let cap = target.paging.maxItems, state.segmentItems >= cap {
       let isWhole = state.segmentTotal.map { $0 <= Int64(state.segmentItems) } ?? false
@@ -275,37 +281,38 @@ struct PageWalk: Sendable {
     if target.paging.style == .none, let total = state.largestTotal, total > Int64(state.items) {
       return .fail(
         target.pageError(
-          .cutList, state.pages, "the list was cut: \(state.items) items came and 'totalPath' names \(total); set 'paging'"))
+          .cutList, state.pages,
+          "the list is incomplete: \(state.items) items were received, but 'totalPath' says \(total); set 'paging'"))
     }
-    let certainty = self.certainty
-    if certainty == .short, state.walks < PageWalk.repetitions {
+    let completeness = self.completeness
+    if completeness == .incomplete, state.walks < PageWalk.repetitions {
       state.walks += 1
       return restart()
     }
-    return .end(End(certainty: certainty, differentIds: countsIds && !state.lacksIds ? state.ids.count : nil))
+    return .end(End(completeness: completeness, differentIds: countsIds && !state.lacksIds ? state.ids.count : nil))
   }
 
-  /// Whether rows move between the pages of this walk, as far as it shows by now.
+  /// Whether rows move between the pages of this walk, as far as known.
   var shifts: Bool {
     let paging = target.paging
     return paging.shifts ?? (paging.style == .page || paging.style == .offset || state.shiftsSeen)
   }
 
-  private var certainty: Certainty {
-    if state.lacksOverlap { return .short }
-    if target.paging.maxItems != nil { return .open }
-    guard shifts else { return .sure }
-    guard let total = state.largestTotal, !state.lacksIds else { return .open }
-    return Int64(state.ids.count) >= total ? .sure : .short
+  private var completeness: Completeness {
+    if state.lacksOverlap { return .incomplete }
+    if target.paging.maxItems != nil { return .unverified }
+    guard shifts else { return .complete }
+    guard let total = state.largestTotal, !state.lacksIds else { return .unverified }
+    return Int64(state.ids.count) >= total ? .complete : .incomplete
   }
 
-  /// The server gives no more of this list: the rest is asked for by date.
+  /// Requests the rest of the list by date, because the server returns no more of it.
   private mutating func nextSegment(_ cap: Int) -> Step {
     func stuck(_ why: String) -> Step {
-      .fail(target.pageError(.resultCap, state.pages, "the server gives only \(cap) items of a list ('maxItems'), and \(why)"))
+      .fail(target.pageError(.resultCap, state.pages, "the server returns only \(cap) items of a list ('maxItems'), and \(why)"))
     }
-    guard let since = state.lastDate else { return stuck("the last one has no date to go on from") }
-    if let before = state.segmentSince, since <= before { return stuck("all of them have one date") }
+    guard let since = state.lastDate else { return stuck("the last one has no date to continue from") }
+    if let before = state.segmentSince, since <= before { return stuck("all of them have the same date") }
     do {
       state.beginSegment(try first.request(.since(since)), since: since)
     } catch {

@@ -1,17 +1,17 @@
 import JSON
 import RestClient
 
-/// Which page of a list is asked for.
+/// The page of a list to request.
 enum WalkPosition: Sendable, Equatable {
   case first
-  /// A URL from the server, prepared.
+  /// A validated URL from the server.
   case url(String, isForeign: Bool)
-  /// A token of the server, for the style's parameter.
+  /// A token from the server, for the parameter of the paging style.
   case token(ParameterValue)
   case page(Int)
   case offset(Int)
 
-  /// For the loop guard.
+  /// Identifies the page for the loop guard.
   var address: String {
     switch self {
     case .first: "first"
@@ -48,7 +48,8 @@ enum WalkPosition: Sendable, Equatable {
 }
 
 extension PagingRules {
-  /// The position that an earlier request stood for; nil when the URL does not say it.
+  /// Returns the position that an earlier request's URL stands for; nil if the URL does not show
+  /// it.
   func position(ofURL url: String, base: String) -> WalkPosition? {
     func value(_ name: String?) -> String? { name.flatMap { URLQuery.value(of: $0, in: url) } }
     switch style {
@@ -62,8 +63,9 @@ extension PagingRules {
     }
   }
 
-  /// The request of a page.
-  /// - Parameter first: The first one, as the target and the incremental mode make it.
+  /// Makes the request for a page.
+  ///
+  /// - Parameter first: The first request, as made by the target and the incremental mode.
   func request(_ position: WalkPosition, first: PageRequest) -> PageRequest {
     if case .url(let url, let isForeign) = position {
       return PageRequest(method: first.method, url: url, body: first.body, isForeign: isForeign)

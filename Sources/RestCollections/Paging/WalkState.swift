@@ -1,40 +1,41 @@
 import JSON
 import RestClient
 
-/// How far a walk got: what a cursor keeps.
+/// The progress of a walk, as stored in a cursor.
 struct WalkState: Sendable, Equatable {
-  /// Of the whole walk.
+  /// The first request of the whole walk.
   let origin: PageRequest
-  /// Of the list that is being read; another one than the origin beyond `maxItems`.
+  /// The first request of the current list. Differs from the origin after `maxItems` has split the
+  /// list.
   private(set) var first: PageRequest
   var position = WalkPosition.first
-  /// Pages received, over all repetitions.
+  /// Pages received, over all repetitions of the walk.
   private(set) var pages = 0
-  /// Of this walk, tombstones included.
+  /// Items received in this walk, including tombstones.
   private(set) var items = 0
   private(set) var segmentItems = 0
   private(set) var segmentTotal: Int64?
-  /// Watermark that the current list began with, beyond `maxItems`.
+  /// The watermark of the current list after `maxItems` has split the list.
   private(set) var segmentSince: Int64?
-  /// Date of the last item.
+  /// The date of the last item.
   private(set) var lastDate: Int64?
-  /// The largest total that any page of this walk named.
+  /// The largest total reported by any page of this walk.
   private(set) var largestTotal: Int64?
-  /// From the first page, where nothing better is known.
+  /// The total estimated from the first page, used if no total is known.
   var estimate: Int64?
-  /// Hashes of the ids of this walk. Not kept with the cursor.
+  /// Hashes of the ids received in this walk. Not stored in the cursor.
   private(set) var ids: Set<UInt64> = []
   var loops = LoopGuard()
-  /// A cursor died once.
+  /// Whether a cursor has already expired once.
   var hasRestarted = false
-  /// Repetitions of a short walk.
+  /// Repetitions of an incomplete walk.
   var walks = 0
   /// Next URLs differ by a number.
   var shiftsSeen = false
-  /// A page did not repeat an item of the page before, although pages overlap.
+  /// Pages overlap, but one did not repeat an item of the page before.
   var lacksOverlap = false
   var lastPageHash: UInt64?
-  /// The ids of some pages are not known: they came before a cursor, or a 304 stood for them.
+  /// The ids of some pages are unknown, because they preceded a cursor or were answered with a 304.
   private(set) var lacksIds = false
 
   init(first: PageRequest) {
@@ -43,7 +44,8 @@ struct WalkState: Sendable, Equatable {
   }
 
   /// Counts a page.
-  /// - Returns: How many of its ids are new; all when ids are not counted.
+  ///
+  /// - Returns: The number of its ids that are new; all of them if ids are not counted.
   mutating func note(_ page: CollectionPage, countingIds: Bool) -> Int {
     pages += 1
     items += page.itemCount
@@ -57,7 +59,7 @@ struct WalkState: Sendable, Equatable {
     return page.ids.reduce(0) { $0 + (ids.insert(StableHash.of($1)).inserted ? 1 : 0) }
   }
 
-  /// Counts a page that is the same as in the last run.
+  /// Counts a page that is unchanged since the last run.
   mutating func noteUnchanged(items count: Int) {
     pages += 1
     items += count
@@ -65,7 +67,7 @@ struct WalkState: Sendable, Equatable {
     lacksIds = true
   }
 
-  /// Back to the first page.
+  /// Returns to the first page.
   mutating func restart() {
     first = origin
     position = .first
@@ -88,12 +90,16 @@ struct WalkState: Sendable, Equatable {
 // MARK: JSON
 
 extension WalkState {
-  /// A cursor may be used for ten minutes without being asked for: later a list has changed too much.
+  /// Milliseconds that an unused cursor remains valid: ten minutes, because the list changes in the
+  /// meantime.
   static let shelfLifeMs: Int64 = 600_000
 
+  /// Encodes the state.
+  ///
   /// - Parameters:
-  ///   - target: Its known secret parameters are left out of all URLs, and a changed target does not take the cursor.
-  ///   - nowMs: The wall clock, ms since 1970 UTC.
+  ///   - target: Its secret parameters are masked in all URLs, and its fingerprint invalidates the
+  ///     cursor when the target changes.
+  ///   - nowMs: The wall clock in ms since 1970 UTC.
   func json(_ target: RestTarget, nowMs: Int64) -> JSONObject {
     var json: JSONObject = [
       "target": .integer(target.fingerprint), "savedAt": .integer(nowMs), "origin": .object(origin.json(target)),
@@ -117,8 +123,10 @@ extension WalkState {
     return .url(SecretParameters(target).removed(from: url), isForeign: isForeign)
   }
 
-  /// The state that a cursor keeps; nil when the target has changed since, the cursor is too old, or it is not one.
-  /// - Parameter ofAnyAge: For pages on demand.
+  /// Decodes a cursor. Fails if the target has changed since, if the cursor is too old, or if the
+  /// JSON is not a cursor.
+  ///
+  /// - Parameter ofAnyAge: Ignores the cursor's age, for pages on demand.
   init?(_ json: JSONObject, _ target: RestTarget, nowMs: Int64, ofAnyAge: Bool = false) {
     guard json["target"]?.integerValue == target.fingerprint, let savedAt = json["savedAt"]?.integerValue,
       ofAnyAge || (0...WalkState.shelfLifeMs).contains(nowMs.subtractingSafely(savedAt)),
@@ -128,7 +136,7 @@ extension WalkState {
     first = json["first"]?.objectValue.flatMap { PageRequest($0, target) } ?? origin
     position = WalkPosition(at)
     if case .url(let url, let isForeign) = position {
-      // Secrets of the connection's origin do not go to another one.
+      // Secrets of the connection's origin must not go to another one.
       position = .url(isForeign ? url : SecretParameters(target).added(to: url), isForeign: isForeign)
     }
     func count(_ key: String) -> Int { max(0, Int(clamping: json[key]?.integerValue ?? 0)) }
@@ -165,10 +173,10 @@ extension PageRequest {
   }
 }
 
-/// The secrets that a target has in its parameters: a mark stands for them in every state.
+/// Masks the secrets in a target's parameters when URLs are stored.
 struct SecretParameters {
   static let names = ["access_token", "token", "api_key", "key", "client_secret", "password", "sig"]
-  /// Braces do not occur in a URL.
+  /// Replaces a secret; braces do not occur in a URL.
   private static let mark = "{secret}"
 
   private let pairs: [TextPair]
@@ -179,7 +187,8 @@ struct SecretParameters {
     }
   }
 
-  /// Only pairs with the target's own value: `token` is also what servers call a page.
+  /// Masks only pairs with the target's own value, because `token` is also a common name of page
+  /// cursors.
   func removed(from url: String) -> String {
     guard !pairs.isEmpty else { return url }
     return URLQuery.changing(url) { raw, name, value in
@@ -195,6 +204,6 @@ struct SecretParameters {
     }
   }
 
-  /// A pair with its name as spelled and another value.
+  /// Returns the pair with its name unchanged and another value.
   private static func pair(_ raw: Substring, _ value: String) -> Substring { Substring("\(raw.prefix { $0 != "=" })=\(value)") }
 }

@@ -1,28 +1,29 @@
 import RecordScan
 
-/// Paths compiled together: keys are found in the one pass of the record scanner, and only steps that go into an array look
-/// again, at the array alone.
+/// Paths compiled together. One pass of the record scanner finds all keys; only steps into an array
+/// scan that array again.
 struct PathSet: Sendable {
-  /// The paths that a scan can find, each once.
+  /// The key paths that a scan can find, without duplicates.
   let plan: ScanPlan
   private let entries: [Entry]
-  /// Where in the plan each path stands; nil for a path that no scan finds.
+  /// The index of each path in the plan; nil for a path that no scan finds.
   private let fields: [Int?]
 
   private enum Entry: Sendable {
     /// The value itself.
     case root
-    /// What the scanner finds, and the steps from there on.
+    /// A value found by the scanner, and the remaining steps.
     case field(rest: [PathStep])
-    /// Steps from the root: the path begins with a position.
+    /// Steps from the root, because the path starts with an array index.
     case fromRoot([PathStep])
-    /// Nothing: no path, a header, or a path with `[*]`, which is evaluated on its own.
+    /// No value: the path is missing, refers to a header, or has `[*]`, which is evaluated
+    /// separately.
     case none
   }
 
   /// A path and the steps before it.
   struct Located: Sendable {
-    /// nil, and a path to a header, lead nowhere.
+    /// nil and paths to headers refer to no value.
     let path: ValuePath?
     let prefix: [PathStep]
 
@@ -49,8 +50,10 @@ struct PathSet: Sendable {
 
   var count: Int { entries.count }
 
-  /// What a scan found for the path at a position.
-  /// - Parameter positions: Where the fields of ``plan`` stand in the scan's own plan; nil when that is ``plan``.
+  /// Returns the value that a scan found for a path.
+  ///
+  /// - Parameter positions: The indexes of ``plan``'s fields in the plan that was scanned; nil if
+  ///   that is ``plan`` itself.
   func scanned(
     _ position: Int, record: Int, by scanner: RecordScanner, at positions: [Int]? = nil
   ) -> ScannedValue {
@@ -65,10 +68,12 @@ struct PathSet: Sendable {
     return keys.isEmpty ? .fromRoot(steps) : .field(rest: Array(steps.dropFirst(keys.count)))
   }
 
-  /// The value of the path at a position.
+  /// Returns the value of a path.
+  ///
   /// - Parameters:
+  ///   - position: The index of the path.
   ///   - scanned: See ``scanned(_:record:by:at:)``.
-  ///   - root: The whole value that was scanned.
+  ///   - root: The whole scanned value.
   func value(
     _ position: Int, scanned: ScannedValue, root: ScannedValue, in bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> ScannedValue {
@@ -86,18 +91,20 @@ extension PathSet.Located {
 }
 
 extension ScannedValue {
-  /// A path of keys does not go on inside an array: there is no value then.
+  /// A path of keys does not continue inside an array: it has no value there.
   fileprivate var withoutArrayStep: ScannedValue { kind == .arrayStep ? .missing : self }
 
-  /// The text that identifies a record or a page: a string, or a number as it is spelled, which is never rounded.
+  /// The text that identifies a record or a page: a string, or a number as spelled, without
+  /// rounding.
   func scalarText(in bytes: UnsafeRawBufferPointer) -> String? {
     kind == .number ? String(decoding: slice(in: bytes), as: UTF8.self) : string(in: bytes)
   }
 }
 
 extension ValuePath {
-  /// Appends the JSON text of the value in an item, the array of a path with `[*]` included.
-  /// - Returns: False, with nothing appended, when the path leads nowhere.
+  /// Appends the path's value in an item as JSON; a path with `[*]` yields an array.
+  ///
+  /// - Returns: False, with nothing appended, if there is no value.
   func appendJSON(
     from root: ScannedValue, in bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
   ) throws(ScanError) -> Bool {

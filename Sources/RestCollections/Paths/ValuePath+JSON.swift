@@ -2,7 +2,7 @@ import JSON
 import RecordScan
 
 extension ValuePath {
-  /// What the path leads to in a value; nil when it leads nowhere, and for a header.
+  /// Returns the path's value in a JSON value; nil if there is none, and for a header.
   func value(in json: JSONValue) -> JSONValue? {
     switch origin {
     case .body(let steps): return ValuePath.value(at: steps, in: json)
@@ -13,7 +13,7 @@ extension ValuePath {
     }
   }
 
-  /// The same in an answer, its headers included.
+  /// Returns the path's value in a response, including its headers.
   func value(in json: JSONValue, of answer: PageAnswer) -> JSONValue? {
     guard let headerName else { return value(in: json) }
     return answer.header(headerName).map { .string($0) }
@@ -39,13 +39,13 @@ extension ValuePath {
     return value
   }
 
-  /// Whether the path leads to something in an object.
+  /// Whether an object has a value at the path.
   func isIn(_ object: JSONObject) -> Bool { value(in: .object(object)) != nil }
 
-  /// The keys of a path through members.
+  /// The keys of a path that only goes through members.
   var memberNames: [String]? { keys?.map { String(decoding: $0, as: UTF8.self) } }
 
-  /// The first-level member that the path leads through; nil for the root and for a header.
+  /// The first member on the path; nil for the root and for a header.
   var firstMember: String? {
     let steps: [PathStep]
     switch origin {
@@ -59,12 +59,12 @@ extension ValuePath {
 }
 
 extension JSONObject {
-  /// What the keys lead to; nil when they lead nowhere.
+  /// Returns the value at a path of keys; nil if there is none.
   package func value(at keys: some Collection<String>) -> JSONValue? {
     keys.reduce(.object(self) as JSONValue?) { value, key in value?[key] }
   }
 
-  /// Sets a member below others, which are made where they are missing.
+  /// Sets a nested member, creating missing objects on the way.
   package mutating func set(_ value: JSONValue, at keys: some Collection<String>) {
     guard let key = keys.first else { return }
     guard keys.count > 1 else {
@@ -76,7 +76,7 @@ extension JSONObject {
     self[key] = .object(inner)
   }
 
-  /// Removes what the keys lead to.
+  /// Removes the value at a path of keys.
   mutating func remove(at keys: some Collection<String>) {
     guard let key = keys.first else { return }
     guard keys.count > 1 else {
@@ -90,7 +90,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-  /// A text, or a number as it is spelled; what ids and tags are made of.
+  /// The text of a string or number that serves as an id or tag.
   var idText: String? {
     switch self {
     case .string(let text): text.isEmpty ? nil : text

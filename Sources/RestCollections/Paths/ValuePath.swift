@@ -1,31 +1,31 @@
 import RecordScan
 import Support
 
-/// Where a value lies in an answer or in an item: `$`, `a.b.0`, `links[rel=next].href`, `labels[*].name`, `/@odata.nextLink`,
-/// `header:Next-Page`.
+/// The path to a value in a response or an item: `$`, `a.b.0`, `links[rel=next].href`,
+/// `labels[*].name`, `/@odata.nextLink`, `header:Next-Page`.
 struct ValuePath: Sendable, Equatable {
-  /// As written.
+  /// The path as written.
   let text: String
   let origin: Origin
 
   enum Origin: Sendable, Equatable {
     case body([PathStep])
-    /// Each element of the array at `list`, then further: the value is an array of what is found there.
+    /// Applies `rest` to each element of the array at `list`; the value is an array of the results.
     case each(list: [PathStep], rest: [PathStep])
-    /// A header of the same answer.
+    /// A header of the same response.
     case header(String)
   }
 
-  /// What a key takes beside a plain path.
+  /// The path forms that a key accepts in addition to plain paths.
   struct Forms: OptionSet, Sendable {
     let rawValue: Int
-    /// `header:Name`, for keys that are read from a page or an answer.
+    /// `header:Name`, for keys that are read from a page or a response.
     static let header = Forms(rawValue: 1)
     /// `a[*].b`, for sources in `map` and `fields`.
     static let each = Forms(rawValue: 2)
   }
 
-  /// Why a text is not a path: one sentence that goes behind it.
+  /// Why a text is not a valid path: a phrase to append to the text.
   struct Problem: Error, Sendable, Equatable {
     let description: String
     init(_ description: String) { self.description = description }
@@ -53,13 +53,13 @@ struct ValuePath: Sendable, Equatable {
 
   var headerName: String? { if case .header(let name) = origin { name } else { nil } }
 
-  /// The key when the path is one member of the root, such as `name`.
+  /// The key of a path that consists of one member of the root, such as `name`.
   var singleKey: String? {
     guard case .body(let steps) = origin, steps.count == 1, case .member(let key, _) = steps[0] else { return nil }
     return String(decoding: key, as: UTF8.self)
   }
 
-  /// The keys, when the path goes through nothing but members; nil when a step may be a position in an array.
+  /// The keys of a path that only goes through members; nil if a step may be an array index.
   var keys: [[UInt8]]? {
     guard case .body(let steps) = origin else { return nil }
     let keys = steps.prefixOfKeys
@@ -72,11 +72,11 @@ struct ValuePath: Sendable, Equatable {
     let isToken = name.utf8.allSatisfy { byte in
       (0x21...0x7e).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
     }
-    guard !name.isEmpty, isToken else { throw Problem("does not name a header behind 'header:'") }
+    guard !name.isEmpty, isToken else { throw Problem("has no valid header name after 'header:'") }
     return name
   }
 
-  /// RFC 6901.
+  /// Parses a JSON pointer (RFC 6901).
   private static func pointer(_ text: String) throws(Problem) -> [PathStep] {
     var steps: [PathStep] = []
     for token in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
@@ -132,7 +132,7 @@ extension [PathStep] {
   }
 }
 
-/// Reads a dotted path, part by part. A dot separates wherever it stands, save between brackets.
+/// Parses a dotted path part by part. A dot always separates, except in brackets.
 private struct DottedPathReader {
   enum Part {
     case name([UInt8])
@@ -150,7 +150,7 @@ private struct DottedPathReader {
   mutating func next() throws(ValuePath.Problem) -> Part? {
     if position == 0 {
       if bytes.isEmpty { throw ValuePath.Problem("is empty; '$' is the root") }
-      // The root; a member of that name is written '/$'.
+      // '$' is the root; a member of that name is written '/$'.
       if current == UInt8(ascii: "$"), bytes.count == 1 || bytes[1] == UInt8(ascii: ".") || bytes[1] == UInt8(ascii: "[") {
         position = 1
       } else if current != UInt8(ascii: "[") {
@@ -163,7 +163,7 @@ private struct DottedPathReader {
     case UInt8(ascii: "."):
       position += 1
       return .name(try name())
-    default: throw ValuePath.Problem("lacks a dot behind ']'")
+    default: throw ValuePath.Problem("lacks a dot after ']'")
     }
   }
 

@@ -2,15 +2,16 @@ import Glibc
 import JSON
 import Support
 
-/// The files that syncs fetched beside their rows, by connection and URL, and which URLs had none. Shared by all processes of a
-/// home; folders 0700, files 0600.
+/// Stores the files that syncs download for rows, by connection and URL, and remembers URLs without
+/// a file. All processes of a home share it; folders have mode 0700, files 0600.
 ///
-/// A URL's file is named by its hash, so nothing that a server says becomes part of a path; beside it, `<hash>.json` says what it
-/// is. That one is written last: a file without it does not count.
+/// A file's name is the hash of its URL, so no text from a server becomes part of a path. Next to
+/// it, `<hash>.json` describes the file. The description is written last: a file without it does
+/// not count.
 package struct AssetFolder: Sendable {
   package struct Asset: Sendable, Equatable {
     package let path: String
-    /// As the server said it; empty when it did not.
+    /// The `Content-Type` from the server; empty if there was none.
     package let contentType: String
     package let bytes: Int
   }
@@ -18,7 +19,7 @@ package struct AssetFolder: Sendable {
   /// Why a URL has no file.
   struct Failure: Sendable, Equatable {
     let reason: String
-    /// ms since 1970 UTC.
+    /// In ms since 1970 UTC.
     let at: Int64
   }
 
@@ -27,7 +28,7 @@ package struct AssetFolder: Sendable {
   /// - Parameter home: The folder of stores and caches.
   package init(home: String) { root = home + "/assets" }
 
-  /// - Parameter connection: Compared without regard to letter case; nil looks at every one.
+  /// - Parameter connection: Compared ignoring case; nil searches all connections.
   package func find(_ url: String, connection: String?) throws -> Asset? {
     for folder in try connection.map({ [$0.lowercased()] }) ?? connections() {
       if let found = asset(place(url, folder)) { return found }
@@ -35,11 +36,12 @@ package struct AssetFolder: Sendable {
     return nil
   }
 
-  /// Names of connections with files, in lower case, in order.
+  /// Returns the sorted names, in lower case, of connections with files.
   package func connections() throws -> [String] { try FileSystem.entries(of: root).sorted() }
 
-  /// Removes the files of a connection, or of all, and what is known of URLs without one.
-  /// - Returns: How many files were removed.
+  /// Removes the files of one connection or of all, and forgets failed URLs.
+  ///
+  /// - Returns: The number of files removed.
   package func clear(_ connection: String?) throws -> Int {
     try (connection.map { [$0.lowercased()] } ?? connections()).reduce(0) { count, name in
       let folder = root + "/" + name
@@ -97,7 +99,7 @@ package struct AssetFolder: Sendable {
       path: place + ending, contentType: facts["contentType"]?.stringValue ?? "", bytes: Int(info.st_size))
   }
 
-  /// Programs that show pictures go by the ending; a type that is not here has none.
+  /// Image viewers rely on the extension; other types get none.
   private static let endings = [
     (type: "image/png", ending: ".png"), (type: "image/jpeg", ending: ".jpg"), (type: "image/gif", ending: ".gif"),
     (type: "image/webp", ending: ".webp"), (type: "image/svg+xml", ending: ".svg"), (type: "image/avif", ending: ".avif"),

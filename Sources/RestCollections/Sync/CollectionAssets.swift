@@ -2,7 +2,8 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// Fetches the files that the rows of a collection name, once the rows are stored. What goes wrong is a warning of the run.
+/// Downloads the files that a collection's rows refer to, after the rows are stored. Failures
+/// become warnings of the run.
 ///
 /// - Note: Source: the reference of link-paged and generic JSON REST collections, section 2.9.
 struct CollectionAssets: Sendable {
@@ -11,31 +12,33 @@ struct CollectionAssets: Sendable {
   let folder: AssetFolder
   let context: FetchContext
 
-  /// Requests in flight; the connection's own limit holds as well.
+  /// Requests in flight; the connection's own limit applies as well.
   private static let parallel = 4
-  /// Bytes of one file: pictures have less, and four of them are in memory at once.
+  /// Maximum bytes of one file. Pictures are smaller, and four files are in memory at once.
   static let largest = 16 * 1024 * 1024
-  /// Milliseconds for which a URL that failed is not asked for again.
+  /// Milliseconds before a failed URL is requested again.
   static let memoryMs: Int64 = 24 * 3600 * 1000
 
   private enum Outcome: Sendable {
     case stored
-    /// Remembered.
+    /// The failure was recorded.
     case failed(String)
-    /// Not asked for: it is of another origin.
+    /// Not requested, because the URL has another origin.
     case refused(String)
-    /// Nothing can be fetched now, such as without a network; the next run goes on.
+    /// No download is possible now, for example without a network; the next run continues.
     case ended(String)
   }
 
   private struct Counts {
     var failed = 0, refused = 0
-    /// About the first one of each.
+    /// Describes the first failure and the first refusal.
     var failure = "", refusal = ""
     var end: String?
   }
 
-  /// - Returns: What people should know of it, in sentences.
+  /// Downloads the missing files.
+  ///
+  /// - Returns: Warnings for the user, one sentence each.
   /// - Throws: `CancellationError`.
   func fetch() async throws -> [String] {
     var warnings: [String] = []
@@ -55,7 +58,7 @@ struct CollectionAssets: Sendable {
     return warnings
   }
 
-  /// URLs that have no file yet, and whose last failure is long ago.
+  /// Returns URLs without a file, except those that failed recently.
   private func missing(_ field: String) async throws -> [String] {
     let now = context.configuration.now()
     return try await context.values(at: field).filter { url in
@@ -93,11 +96,11 @@ struct CollectionAssets: Sendable {
   private func fetch(_ url: String) async throws -> Outcome {
     try context.control.check()
     do {
-      // One try: a picture is not worth minutes of the sync.
+      // A single attempt: a picture must not delay the sync for minutes.
       let response = try await connection.send(RestRequest(.GET, url, isRepeatable: false))
       guard response.body.count > 0 else { return remember("the server sent nothing", url) }
       guard response.body.count <= CollectionAssets.largest else {
-        return remember("\(response.body.count) bytes are more than \(CollectionAssets.largest)", url)
+        return remember("\(response.body.count) bytes exceed the limit of \(CollectionAssets.largest)", url)
       }
       let bytes = response.body.withUnsafeBytes { Array($0) }
       try folder.store(bytes, contentType: response.header("Content-Type") ?? "", of: url, connection.name)
@@ -113,7 +116,8 @@ struct CollectionAssets: Sendable {
     switch error.code {
     case .cancelled, .shutDown: throw CancellationError()
     case .invalidURL where error.outcome == .notSent: return .refused(error.message)
-    // Without a request nothing is known of the URL.
+    case .restricted: return .refused(error.message)
+    // Nothing was sent, so this says nothing about the URL.
     case .httpStatus where error.outcome == .notSent: return .ended(error.message)
     case .httpStatus, .responseTooLarge, .invalidBody, .redirectRefused: return remember(error.message, url)
     default: return .ended(error.message)
@@ -133,13 +137,13 @@ struct CollectionAssets: Sendable {
     var said: [String] = []
     if counts.failed > 0 {
       said.append(
-        "\(counts.failed) of the files that '\(field)' names cannot be had and are asked for again after 24 hours; "
+        "\(counts.failed) of the files in '\(field)' could not be fetched and are retried after 24 hours; "
           + "the first one: \(counts.failure)")
     }
     if counts.refused > 0 {
-      said.append("\(counts.refused) of the files that '\(field)' names were not asked for; the first one: \(counts.refusal)")
+      said.append("\(counts.refused) of the files in '\(field)' were not requested; the first one: \(counts.refusal)")
     }
-    if let end = counts.end { said.append("not all files that '\(field)' names were fetched, the next run goes on: \(end)") }
+    if let end = counts.end { said.append("not all files in '\(field)' were fetched; the next run continues: \(end)") }
     return said
   }
 }

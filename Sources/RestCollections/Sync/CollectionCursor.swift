@@ -1,6 +1,6 @@
 import JSON
 
-/// Where an interrupted walk stands, as it is kept with the last page that was stored.
+/// The position of an interrupted walk, stored along with the last stored page.
 struct CollectionCursor: Sendable {
   let walk: WalkState
   let tracker: JSONObject
@@ -17,7 +17,8 @@ struct CollectionCursor: Sendable {
     ]
   }
 
-  /// nil when the target has changed since, when the cursor is too old, and when it is none.
+  /// Fails if the target has changed since, if the cursor is too old, or if the JSON is not a
+  /// cursor.
   init?(_ json: JSONObject, _ target: RestTarget, nowMs: Int64, ofAnyAge: Bool) {
     guard let walk = json["walk"]?.objectValue.flatMap({ WalkState($0, target, nowMs: nowMs, ofAnyAge: ofAnyAge) }),
       let startedMs = json["startedMs"]?.integerValue

@@ -6,16 +6,18 @@ import RestClient
 struct CollectionGhosts: Sendable {
   let target: RestTarget
   let connection: RestConnection
-  /// For single records.
+  /// The connection that reads single records.
   let records: RestConnection
   let context: FetchContext
 
-  /// Candidates that are asked for one by one in one search; the others wait for the next.
+  /// How many candidates one search checks individually; the others wait for the next search.
   private static let readAtOnce = 100
 
-  /// The ids that stay.
-  /// - Parameter localIds: Of entries without local changes.
-  /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refusal, which says nothing about any record.
+  /// Returns the ids to keep.
+  ///
+  /// - Parameter localIds: The ids of entries without local changes.
+  /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refused request, which says
+  ///   nothing about any record.
   func remote(among localIds: [String]) async throws -> Set<String> {
     switch target.ghosts.mode {
     case .none: return Set(localIds)
@@ -24,11 +26,11 @@ struct CollectionGhosts: Sendable {
     }
   }
 
-  // MARK: The whole list
+  // MARK: Reading the whole list
 
   private func byWalks(_ localIds: [String]) async throws -> Set<String> {
     let first = try await walk()
-    guard first.certainty != .short else { return Set(localIds) }
+    guard first.completeness != .incomplete else { return Set(localIds) }
     let candidates = localIds.filter { !first.ids.contains($0) }
     guard !candidates.isEmpty else { return first.ids }
     _ = try checked(localIds, first.ids)
@@ -41,7 +43,7 @@ struct CollectionGhosts: Sendable {
       alive.formUnion(candidates.dropFirst(asked.count))
     case .walks:
       let second = try await walk()
-      guard second.certainty != .short else { return Set(localIds) }
+      guard second.completeness != .incomplete else { return Set(localIds) }
       alive.formUnion(second.ids)
     }
     return alive
@@ -55,11 +57,11 @@ struct CollectionGhosts: Sendable {
 
   private struct Walked {
     var ids = Set<String>()
-    var certainty = PageWalk.Certainty.open
+    var completeness = PageWalk.Completeness.unverified
     var shifts = false
   }
 
-  /// Reads the list as a first run does.
+  /// Reads the list as in a first run.
   private func walk() async throws -> Walked {
     let client = CollectionClient(target, connection, context), reader = PageReader(target), settings = connection.settings
     var walk = try PageWalk(
@@ -74,7 +76,7 @@ struct CollectionGhosts: Sendable {
         throw SyncError(.unexpectedAnswer, "rest target: the list has more than \(PageWalk.defaultMaxPages) pages")
       case .fail(let error): throw SyncError(error)
       case .end(let end):
-        walked.certainty = end.certainty
+        walked.completeness = end.completeness
         walked.shifts = walk.shifts
         return walked
       }
@@ -96,7 +98,7 @@ struct CollectionGhosts: Sendable {
       return step
     }
     let page = try reader.read(response, number: walk.pageNumber)
-    // Also items that cannot be used are there.
+    // Invalid items exist on the server as well.
     walked.ids.formUnion(page.ids)
     walked.ids.subtract(page.removed)
     walked.ids.subtract(page.excluded)
@@ -105,9 +107,9 @@ struct CollectionGhosts: Sendable {
     return step
   }
 
-  // MARK: One by one
+  // MARK: Reading single records
 
-  /// Which of these records the server still has.
+  /// Returns those records that the server still has.
   private func existing(_ ids: [String]) async throws -> [String] {
     guard let read = target.up?.read else { return ids }
     let client = CollectionClient(target, self.records, context, cache: .bypass)
@@ -120,7 +122,8 @@ struct CollectionGhosts: Sendable {
     return existing
   }
 
-  /// - Throws: ``SyncError`` `.tooManyGhosts` for more than the target allows, unless they are to go all the same.
+  /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than the target allows, unless
+  ///   the removal is forced.
   private func checked(_ localIds: [String], _ remote: Set<String>) throws -> Set<String> {
     let gone = localIds.count { !remote.contains($0) }
     if let refusal = target.ghosts.refusal(gone: gone, of: localIds.count, isForced: context.isForced) { throw refusal }
@@ -129,7 +132,8 @@ struct CollectionGhosts: Sendable {
 }
 
 extension GhostRules {
-  /// ``SyncError`` `.tooManyGhosts` for more than the target allows, unless they are to go all the same.
+  /// Returns ``SyncError`` `.tooManyGhosts` if more rows are gone than the target allows, unless
+  /// the removal is forced.
   func refusal(gone: Int, of count: Int, isForced: Bool) -> SyncError? {
     guard GhostGuard(largestShare: maxRatio).refuses(gone: gone, of: count, isForced: isForced) else { return nil }
     return SyncError(

@@ -1,12 +1,12 @@
 import JSON
 import RestClient
 
-/// What a sync of a collection remembers between runs.
+/// The state that a collection's sync keeps between runs.
 struct CollectionMemory: Sendable {
   var known = RunPlan.Known()
-  /// Where an interrupted walk stands.
+  /// The position of an interrupted walk.
   var cursor: JSONObject?
-  /// Tells the account apart whose validators are kept; made with ``salt``.
+  /// Identifies the account of the stored validators; computed with ``salt``.
   var account: String?
   let salt: String
   private let fingerprint: Int64
@@ -16,7 +16,7 @@ struct CollectionMemory: Sendable {
     self.salt = salt
   }
 
-  /// What another definition of the target has left is not used.
+  /// Discards the state of an earlier definition of the target.
   init(_ json: JSONObject, _ target: RestTarget) {
     guard json["target"]?.integerValue == target.fingerprint, let salt = json["salt"]?.stringValue else {
       self.init(target)

@@ -3,10 +3,10 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// One run of a sync down through the pages of a collection, one page after the other.
+/// Runs a sync down through the pages of a collection, one page at a time.
 ///
-/// What each page leads to is decided when it has come, and stored with it: a run that is killed goes on behind the last page
-/// that was stored.
+/// The step after each page is decided on arrival and stored with the page, so that a killed run
+/// continues after the last stored page.
 actor CollectionRun {
   private let target: RestTarget
   private let client: CollectionClient
@@ -18,20 +18,21 @@ actor CollectionRun {
   private var tracker: WatermarkTracker
   private var timer: WalkTimer
   private var validators: [String: PageValidator]
-  /// Items of the fullest page of this run that led on.
+  /// The item count of the fullest page in this run that had a next page.
   private var largestPage = 0
   private var visited = Set<String>()
-  /// The run goes on where an earlier one ended.
+  /// Whether the run continues an earlier one.
   private let isResumed: Bool
-  /// What is kept of earlier runs' pages belongs to another account or another target, and goes with the first page.
-  private var forgetsPages: Bool
-  /// Of the first page, in modes that end a run when it has not changed: kept once everything behind it is stored, too.
-  private var ofFirstPage: (page: String, value: JSONObject)?
-  /// The next page is the first one of a walk that begins again.
+  /// Whether stored pages belong to another account or target and are deleted with the first page.
+  private var discardsPages: Bool
+  /// The validator of the first page, in modes where an unchanged first page ends a run. It is
+  /// stored only when all later pages are stored.
+  private var firstPageValidator: (page: String, value: JSONObject)?
+  /// Whether the next page starts a repeated walk.
   private var startsAgain = false
-  /// A stored token was sent with the first request, which may have expired.
+  /// Whether the first request sends a stored token, which may have expired.
   private var usesToken: Bool
-  /// Ids that this run has met, where it removes the others.
+  /// Ids seen by this run, if it removes all others.
   private var seen = Set<String>()
 
   /// - Throws: ``SyncError`` `.invalidTarget`, `RestError`, `StoreError`.
@@ -52,7 +53,7 @@ actor CollectionRun {
     let settings = connection.settings, origins = settings.allowOrigins.map(\.origin)
     if let cursor {
       var state = cursor.walk
-      // A cursor that dies starts the walk again once a run.
+      // Each run restarts the walk at most once when a cursor expires.
       state.hasRestarted = false
       walk = PageWalk(target, base: settings.baseURL, allowedOrigins: origins, maxPages: .max, resuming: state)
       tracker.resume(cursor.tracker)
@@ -67,7 +68,7 @@ actor CollectionRun {
     timer =
       cursor.map { WalkTimer(resuming: $0, nowMs: nowMs, uptime: uptime) } ?? WalkTimer(startedMs: nowMs, uptime: uptime)
     validators = [:]
-    forgetsPages = isOtherAccount
+    discardsPages = isOtherAccount
     isResumed = cursor != nil
     if target.validatesPages, !isOtherAccount, context.mode != .refresh {
       let kept = try await context.store.read { [id = context.syncId] in try $0.syncPages(of: id) }
@@ -81,7 +82,8 @@ actor CollectionRun {
 
   // MARK: Pages
 
-  /// The page that the walk stands at; nil when there is none after all.
+  /// Returns the current page; nil if it turns out not to exist.
+  ///
   /// - Throws: `RestError`, ``SyncError``, `CancellationError`.
   func page() async throws -> SyncDownPage? {
     var pauses = PendingPauses()
@@ -97,7 +99,7 @@ actor CollectionRun {
       }
       usesToken = false
       if response.status == 304 {
-        guard let known else { throw response.response.invalidBody("304 answers a request that had no conditions") }
+        guard let known else { throw response.response.invalidBody("304 was sent for an unconditional request") }
         return unchanged(known, name)
       }
       let page = try reader.read(response, number: walk.pageNumber)
@@ -111,27 +113,28 @@ actor CollectionRun {
 
   private var isFirst: Bool { walk.state.position == .first }
 
-  /// Refusals that say that the list or the token has ended.
+  /// Error statuses that mean the end of the list, or an expired token.
   private var endings: [Int] {
     usesToken ? target.incremental.expiredStatuses : isFirst ? [] : target.paging.endStatuses
   }
 
-  /// Whether the page that the walk stands at is asked for with what is kept of it. That the newest changes are known says
-  /// nothing to a run that is to read everything.
+  /// Whether the request for the current page is conditional. A run that must read everything
+  /// cannot conclude anything from unchanged newest items.
   private var validates: Bool {
     guard target.validatesPages, target.incremental.mode.validates(isFirstPage: isFirst) else { return false }
     return target.incremental.mode != .sorted || plan.isIncremental
   }
 
-  /// Whether the list may go on behind a page that was its last and says the same as ever: a server that makes tags of bodies
-  /// does not tell then that the `Link` beside it is new.
+  /// Whether a list may have grown although its last page is unchanged: a server that computes
+  /// entity tags from bodies does not notice a new `Link` header.
   private func mayHaveGrown(_ last: PageValidator) -> Bool {
     guard last.next == nil, target.paging.leadsOnByHeader, target.incremental.mode != .sorted else { return false }
     let others = validators.values.filter { $0.next != nil }.map(\.items) + [largestPage].filter { $0 > 0 }
     return target.mayBeFull(items: last.items, others: others)
   }
 
-  /// - Returns: An empty page where the failure is the end of the list; nil when the walk goes on with another request.
+  /// - Returns: An empty page if the failure is the end of the list; nil if the walk continues with
+  ///   another request.
   private func afterFailure(_ error: RestError, _ request: PageRequest) async throws -> SyncDownPage? {
     guard error.code == .httpStatus, let status = error.status else { throw error }
     let answer = PageAnswer(url: request.url, status: status, headers: error.headers), isEmpty = error.body?.isEmpty ?? true
@@ -142,10 +145,10 @@ actor CollectionRun {
     switch walk.failed(answer, bodyIsEmpty: isEmpty) {
     case .restart:
       startsAgain = true
-      // A page that has not changed would lead to the same dead place again.
+      // An unchanged page would lead to the same expired cursor again.
       validators = [:]
       return nil
-    // The server gives no more of this list, and the rest is asked for by date.
+    // The server returns no more of this list; the rest is requested by date.
     case .next: return nil
     case .fail(let problem): throw SyncError(problem)
     case .end(let end):
@@ -160,8 +163,10 @@ actor CollectionRun {
     }
   }
 
-  /// The server has forgotten the token: everything is read, and marks of the time between are gone.
-  /// - Parameter start: Where the server says that the new list begins.
+  /// Starts over after the server rejected the token: all items are read, and unseen rows are
+  /// removed since their tombstones are lost.
+  ///
+  /// - Parameter start: The URL of the new list, if the server gave one.
   private func restartWithoutToken(_ full: RunPlan, from start: String?) throws {
     plan = full
     seen = []
@@ -213,10 +218,10 @@ actor CollectionRun {
     }
     if target.validatesPages, target.incremental.mode.validates(isFirstPage: wasFirst) {
       let kept = keeps(step, notes) ? PageValidator(found, next: step.next).map { (page: name, value: $0.json(target)) } : nil
-      if target.incremental.mode == .etag { notes.kept = kept } else { ofFirstPage = kept }
+      if target.incremental.mode == .etag { notes.kept = kept } else { firstPageValidator = kept }
     }
-    if forgetsPages {
-      forgetsPages = false
+    if discardsPages {
+      discardsPages = false
       notes.pages = notes.kept.map { [$0.page] } ?? []
     }
     notes = follow(step, notes, &page)
@@ -225,17 +230,18 @@ actor CollectionRun {
     return page
   }
 
-  /// Whether a later run may ask for the page with conditions. Not where nothing led on from it: a 304 would say that the list
-  /// ends there. Not while items of it could not be used: what was wrong with them may be mended here, in the function that
-  /// computes their members.
+  /// Whether a later run may request the page conditionally. Not if the walk failed after it,
+  /// because a 304 would then mean the end of the list. Not if items were invalid, because the
+  /// local function that transforms them may be fixed in the meantime.
   private func keeps(_ step: PageWalk.Step, _ notes: PageNotes) -> Bool {
     if case .fail = step { return false }
     return notes.flagged.isEmpty
   }
 
-  /// What a full run did not meet, in place of marks that the server keeps no longer, goes by the rules for ghosts.
+  /// Removes rows that a full run has not seen, by the rules for ghosts, because the server no
+  /// longer has their tombstones.
   private func removeUnseen(_ end: PageWalk.End, _ notes: inout PageNotes) async throws {
-    guard plan.removesUnseen, end.certainty != .short else { return }
+    guard plan.removesUnseen, end.completeness != .incomplete else { return }
     let local = try await context.cleanIds(), gone = local.filter { !seen.contains($0) }
     memory.known.owesRemoval = false
     if let refusal = target.ghosts.refusal(gone: gone.count, of: local.count, isForced: context.isForced) {
@@ -263,7 +269,7 @@ actor CollectionRun {
     }
   }
 
-  // MARK: What follows
+  // MARK: The next step
 
   private func follow(_ step: PageWalk.Step, _ given: PageNotes, _ page: inout SyncDownPage) -> PageNotes {
     var notes = given
@@ -273,7 +279,7 @@ actor CollectionRun {
     switch step {
     case .end(let end): return ended(end, notes)
     case .fail(let error):
-      // Where the pages lead in a circle there is nothing to go on from.
+      // If the pages form a loop, there is no position to continue from.
       memory.cursor = nil
       notes.failsNext = true
       page.next = { throw SyncError(error) }
@@ -292,7 +298,7 @@ actor CollectionRun {
   }
 
   private var cursor: JSONObject? {
-    // What was not seen can only be told by a run that has seen everything itself.
+    // Unseen rows can only be determined by an uninterrupted run.
     guard !plan.removesUnseen else { return nil }
     return CollectionCursor.json(
       walk.state.json(target, nowMs: context.configuration.now()), tracker.json, timer, isIncremental: plan.isIncremental)
@@ -300,32 +306,32 @@ actor CollectionRun {
 
   private func ended(_ end: PageWalk.End, _ given: PageNotes) -> PageNotes {
     var notes = given
-    let isShort = end.certainty == .short
+    let isIncomplete = end.completeness == .incomplete
     memory.cursor = nil
-    memory.known.watermark = tracker.atEnd(shifts: walk.shifts, isShort: isShort, elapsedMs: timer.elapsedMs)
+    memory.known.watermark = tracker.atEnd(shifts: walk.shifts, isIncomplete: isIncomplete, elapsedMs: timer.elapsedMs)
     memory.known.lacksDates = tracker.lacksDates
     memory.known.lastRunMs = timer.startedMs
-    if !plan.isIncremental, end.certainty == .sure { memory.known.lastFullWalkMs = timer.startedMs }
+    if !plan.isIncremental, end.completeness == .complete { memory.known.lastFullWalkMs = timer.startedMs }
     if target.incremental.mode == .etag {
-      // A run that went on behind others has not seen their pages.
+      // A resumed run has not visited the pages before its cursor.
       if !isResumed { notes.pages = visited }
-    } else if let kept = ofFirstPage, !isShort {
+    } else if let kept = firstPageValidator, !isIncomplete {
       notes.kept = kept
       notes.pages = [kept.page]
     }
-    notes.isIncomplete = isShort
-    if isShort { notes.warnings.append(CollectionRun.shortWarning) }
+    notes.isIncomplete = isIncomplete
+    if isIncomplete { notes.warnings.append(CollectionRun.incompleteWarning) }
     notes.memory = memory.json
     notes.watermark = memory.known.watermark
     return notes
   }
 
-  private static let shortWarning =
-    "records moved between the pages while the list was read, and some may be missing; the next run asks for the same again"
+  private static let incompleteWarning =
+    "records moved between the pages while the list was read, and some may be missing; the next run requests them again"
 }
 
 extension PageWalk.Step {
-  /// The URL of the page behind; nil when there is none.
+  /// The URL of the next page; nil if there is none.
   fileprivate var next: String? {
     switch self {
     case .next(let request), .pause(let request): request.url
@@ -334,21 +340,22 @@ extension PageWalk.Step {
   }
 }
 
-/// How long a walk has taken, from its first page on, over all runs that had a part in it.
+/// Measures the duration of a walk from its first page, over all runs that took part.
 struct WalkTimer: Sendable {
-  /// By the wall clock, ms since 1970 UTC.
+  /// By the wall clock, in ms since 1970 UTC.
   let startedMs: Int64
   private let before: Int64
   private let uptime: @Sendable () -> Int64
   private let began: Int64
 
-  /// - Parameter uptime: ms on a clock that does not jump.
+  /// - Parameter uptime: Returns ms of a monotonic clock.
   init(startedMs: Int64, uptime: @escaping @Sendable () -> Int64) {
     self.init(startedMs: startedMs, before: 0, uptime: uptime)
   }
 
-  /// Goes on with the walk of an earlier run. What changed while it rested counts like what changed while it ran; the clock that
-  /// does not jump may be another one by now, so only the wall clock knows how long that was.
+  /// Continues the walk of an earlier run. The time in between counts as well, since the list may
+  /// have changed. It is measured by the wall clock, because the monotonic clock may have been
+  /// reset.
   init(resuming cursor: CollectionCursor, nowMs: Int64, uptime: @escaping @Sendable () -> Int64) {
     let before = max(cursor.elapsedMs, nowMs.subtractingSafely(cursor.startedMs))
     self.init(startedMs: cursor.startedMs, before: before, uptime: uptime)
@@ -364,13 +371,14 @@ struct WalkTimer: Sendable {
   var elapsedMs: Int64 { before + max(0, uptime() - began) }
 }
 
-/// Waits for a server that is still computing its list.
+/// Computes pauses while a server is still computing its list.
 struct PendingPauses {
   private var count = 0
   private static let most = 8
 
-  /// Seconds to wait before the next try.
-  /// - Throws: ``SyncError`` `.unexpectedAnswer` once it has been long enough.
+  /// Returns the seconds to wait before the next attempt.
+  ///
+  /// - Throws: ``SyncError`` `.unexpectedAnswer` after too many attempts.
   mutating func next(_ response: ConnectionResponse, _ target: RestTarget) throws -> Double {
     guard count < PendingPauses.most else {
       throw SyncError(target.pageError(.wrongShape, 1, "the server is still computing the list (202), after \(count) pauses"))

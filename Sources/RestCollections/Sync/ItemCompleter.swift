@@ -3,16 +3,16 @@ import MobileSync
 import RestClient
 import Support
 
-/// Completes items that a list shows in part: by one request an item, or with what the soup has of it.
+/// Completes items that a list returns only partially, with one request per item or from the soup.
 struct ItemCompleter: Sendable {
   let target: RestTarget
   let context: FetchContext
   let client: CollectionClient
 
   /// - Parameters:
-  ///   - text: An array of the page's items.
-  ///   - page: Items that are left out, because they have not changed or are gone, leave it as well.
-  /// - Returns: An array of the items that are left.
+  ///   - text: A JSON array of the page's items.
+  ///   - page: Items that are unchanged or gone are removed from it.
+  /// - Returns: A JSON array of the remaining items.
   func complete(_ text: [UInt8], _ page: inout CollectionPage) async throws -> [UInt8] {
     var items: [JSONObject] = []
     for value in try JSONValue(parsing: text).arrayValue ?? [] {
@@ -40,18 +40,18 @@ struct ItemCompleter: Sendable {
     return JSONValue.array(complete).serialized()
   }
 
-  /// Whether the row says what the list says.
+  /// Whether the stored row already has all of the item's values.
   private func isKnown(_ item: JSONObject, _ row: JSONObject?) -> Bool {
     guard let row else { return false }
     return item.allSatisfy { row[$0.key] == $0.value }
   }
 
   private struct Detailed: Sendable {
-    /// nil for one that is gone by now.
+    /// nil if the item no longer exists.
     let item: JSONObject?
   }
 
-  /// - Returns: nil for one that is gone by now.
+  /// - Returns: nil if the item no longer exists.
   private func detail(_ detail: RestTarget.Detail, _ item: JSONObject) async throws -> JSONObject? {
     let values = TemplateValues(vars: target.vars, record: JSONValue.object(item).serialized())
     let url: String
@@ -70,7 +70,7 @@ struct ItemCompleter: Sendable {
     }
     let json = try response.response.json()
     guard let found = (detail.itemPath ?? ValuePath.root).value(in: json)?.objectValue else {
-      throw response.response.invalidBody("'detail.itemPath' leads to no object")
+      throw response.response.invalidBody("'detail.itemPath' does not lead to an object")
     }
     return try RecordShape.members(of: found, target)
   }

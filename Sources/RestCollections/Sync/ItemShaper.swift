@@ -4,17 +4,17 @@ import RecordScan
 import RestClient
 import SmartStore
 
-/// The records of a page as they are to be stored.
+/// The records of a page in their final form.
 struct ShapedRecords: Sendable {
-  /// nil for a page that brings none.
+  /// nil if the page has none.
   var records: ScannedPage?
-  /// Ids of items that the transformation has left out.
+  /// Ids of items that the transformation removed.
   var dropped: [String] = []
-  /// Items that it failed at, a sentence each.
+  /// Items for which the transformation failed, one sentence each.
   var flagged: [String] = []
 }
 
-/// Makes records of a page's items.
+/// Converts a page's items to records.
 struct ItemShaper: Sendable {
   let target: RestTarget
   let context: FetchContext
@@ -56,7 +56,7 @@ extension CollectionPage.RecordArray {
   }
 }
 
-/// A part of a body, which stays where the transport put it.
+/// A part of a response body, without copying.
 final class BodySlice: PageBytes {
   private let body: ResponseBody
   private let range: Range<Int>
@@ -66,6 +66,6 @@ final class BodySlice: PageBytes {
     self.range = range
   }
 
-  /// Valid for as long as the body lives: it never moves and never changes.
+  /// Valid while the body lives, because it never moves and never changes.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body.bytes[range]) }
 }

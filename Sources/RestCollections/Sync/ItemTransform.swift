@@ -3,19 +3,19 @@ import MobileSync
 import RecordScan
 import SmartStore
 
-/// Has a script's function compute members of a page's items.
+/// Calls a script's function to compute members of a page's items.
 struct ItemTransform: Sendable {
-  /// `module.name`.
+  /// Such as `module.name`.
   let name: String
   let context: FetchContext
 
-  /// - Parameter text: An array of the page's items.
-  /// - Throws: ``SyncError`` `.customTarget` when the function cannot be called at all.
+  /// - Parameter text: A JSON array of the page's items.
+  /// - Throws: ``SyncError`` `.customTarget` if the function cannot be called at all.
   func records(_ text: [UInt8], of page: CollectionPage) async throws -> ShapedRecords {
     let items = try JSONValue(parsing: text)
     let answer = try await context.call(implementation: name, .transform, ["records": items])
     guard let made = answer["records"]?.arrayValue, made.count == page.items.count else {
-      throw failure("must give a value for each of \(page.items.count) items")
+      throw failure("must return a value for each of \(page.items.count) items")
     }
     var shaped = ShapedRecords(), out: [UInt8] = [UInt8(ascii: "[")]
     for (item, value) in zip(page.items, made) {

@@ -4,8 +4,10 @@ import RestClient
 
 extension RecordRead {
   /// Whether the server no longer has a record.
-  /// - Parameter record: JSON text, for the templates.
-  /// - Throws: `RestError` for everything that does not say so: refusals, and the HTML page of a wrong address or a proxy.
+  ///
+  /// - Parameter record: The record as JSON text, for the templates.
+  /// - Throws: `RestError` if the response does not answer the question, such as a refusal or the
+  ///   HTML page of a wrong address or a proxy.
   func isGone(_ id: String, _ record: [UInt8], _ target: RestTarget, _ client: CollectionClient) async throws -> Bool {
     let values = TemplateValues(vars: target.vars, record: record)
     let request: RestRequest, more: RecordHeaders
@@ -29,19 +31,19 @@ extension RecordRead {
     }
   }
 
-  /// An answer without the record, and one with a mark of deletion. Another record says nothing of this one.
+  /// Whether the response lacks the record or has its tombstone. A different record proves nothing.
   private func isGone(_ id: String, _ json: JSONValue, _ target: RestTarget) -> Bool {
     guard let item = item(in: json) else { return true }
     if let found = target.items.idField.value(in: .object(item))?.idText, found != id { return false }
     return target.items.deletion.isMarked(json, item)
   }
 
-  /// The record in the answer; nil when there is none.
+  /// Returns the record in the response; nil if there is none.
   func item(in json: JSONValue) -> JSONObject? { (itemPath ?? ValuePath.root).value(in: json)?.objectValue }
 }
 
 extension ItemRules.Deletion {
-  /// - Parameter root: What stands around the item in the answer.
+  /// - Parameter root: The response that contains the item.
   func isMarked(_ root: JSONValue, _ item: JSONObject) -> Bool {
     guard let path else { return false }
     return [root, .object(item)].contains { place in

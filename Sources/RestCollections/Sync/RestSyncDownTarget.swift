@@ -2,17 +2,17 @@ import JSON
 import MobileSync
 import RestClient
 
-/// A collection over HTTP as the source of a soup.
+/// A sync down target that reads a collection over HTTP.
 struct RestSyncDownTarget: SyncDownTarget {
   let target: RestTarget
   let fields: TargetFields
   private let connections: RestConnections?
   private let assets: AssetFolder?
 
-  /// In place of a date field, where the target has none: no record has a member of that name.
+  /// Stands in for the date field of a target without one; no record has a member with this name.
   static let noDate = "__no_date__"
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject, _ connections: RestConnections?, _ assets: AssetFolder? = nil) throws(SyncError) {
     do throws(RestTargetError) {
       target = try RestTarget(json)
@@ -38,7 +38,7 @@ struct RestSyncDownTarget: SyncDownTarget {
     self.assets = assets
   }
 
-  /// The path as a soup's index spec has it.
+  /// Returns the path in the form of a soup's index spec.
   private static func soupPath(_ path: ValuePath, _ key: String) throws(SyncError) -> String {
     let keys = path.steps?.compactMap { step -> String? in
       guard case .member(let name, _) = step, !name.contains(UInt8(ascii: ".")) else { return nil }
@@ -47,7 +47,8 @@ struct RestSyncDownTarget: SyncDownTarget {
     guard let keys, !keys.isEmpty, keys.count == path.steps?.count else {
       throw SyncError(
         .invalidTarget,
-        "rest target: '\(key)' must lead through members whose names have no dots, since soups index it so; got '\(path.text)'"
+        "rest target: '\(key)' must be a path of members whose names have no dots, because soups index it that way; "
+          + "got '\(path.text)'"
       ).at(.key(key))
     }
     return keys.joined(separator: ".")
@@ -55,7 +56,7 @@ struct RestSyncDownTarget: SyncDownTarget {
 
   var json: JSONObject { target.json }
   var isIncremental: Bool { true }
-  var keepsAccount: Bool { true }
+  var tracksOwnProgress: Bool { true }
   var longestRun: Int? { PageWalk.defaultMaxPages }
   var hasGhosts: Bool { target.ghosts.mode != .none }
 
@@ -78,7 +79,7 @@ struct RestSyncDownTarget: SyncDownTarget {
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
     let connection = try connection()
-    // Single records are read where they are written.
+    // Single records are read over the connection that writes them.
     let records = try target.up?.connection.map { try connections.connection(named: $0, label: "rest target, up") } ?? connection
     let ghosts = CollectionGhosts(target: target, connection: connection, records: records, context: context)
     return [try await ghosts.remote(among: localIds[0])]

@@ -2,14 +2,14 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Collections over HTTP as a kind of server: targets of the type `rest`, each with a named connection.
+/// Provides sync targets of the type `rest`: collections over HTTP, each with a named connection.
 package struct RestSyncService: SyncService {
   private let connections: RestConnections?
   private let assets: AssetFolder?
 
   /// - Parameters:
   ///   - connections: nil to read definitions without knowing the host's connections.
-  ///   - assets: Where files that rows name are kept; nil fetches none.
+  ///   - assets: The folder of the files that rows refer to; nil disables downloads.
   package init(_ connections: RestConnections?, assets: AssetFolder? = nil) {
     self.connections = connections
     self.assets = assets

@@ -1,7 +1,7 @@
 import JSON
 import RestClient
 
-/// A header that a target sends beside the connection's.
+/// A header that a target sends in addition to the connection's.
 struct HeaderField: Sendable, Equatable {
   let name: String
   let value: Value
@@ -11,7 +11,8 @@ struct HeaderField: Sendable, Equatable {
     case secret(Source)
   }
 
-  /// Where a secret comes from. It is read when it is used, and never stands in a state, a log or an error.
+  /// The source of a secret. The secret is read when needed, and never appears in a state, a log or
+  /// an error.
   enum Source: Sendable, Equatable {
     case environment(String)
     case file(String)
@@ -20,21 +21,21 @@ struct HeaderField: Sendable, Equatable {
 
   var isSecret: Bool { if case .secret = value { true } else { false } }
 
-  /// The headers under a key.
+  /// Reads the headers under a key.
   static func read(_ key: String, _ reader: TargetReader) throws(RestTargetError) -> [HeaderField] {
     guard let object = try reader.object(key) else { return [] }
     var headers: [HeaderField] = []
     for (name, value) in object {
-      guard isToken(name) else { throw reader.error(key, "holds '\(name)', which is not the name of a header") }
+      guard isToken(name) else { throw reader.error(key, "holds '\(name)', which is not a valid header name") }
       guard !managed.contains(name.lowercased()) else {
-        throw reader.error(key, "cannot set '\(name)': the client does")
+        throw reader.error(key, "cannot set '\(name)', which the client sets itself")
       }
       headers.append(HeaderField(name: name, value: try self.value(value, name, key, reader)))
     }
     return headers
   }
 
-  /// Written by the HTTP client for each request.
+  /// Headers that the HTTP client sets for each request.
   private static let managed = ["host", "content-length", "connection", "transfer-encoding"]
 
   static func isToken(_ name: String) -> Bool {
@@ -46,7 +47,7 @@ struct HeaderField: Sendable, Equatable {
   ) throws(RestTargetError) -> Value {
     if let text = value.stringValue {
       guard !text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) else {
-        throw reader.error(key, "holds '\(name)', whose value has a control character")
+        throw reader.error(key, "holds '\(name)', whose value contains a control character")
       }
       return .text(text)
     }
@@ -67,7 +68,8 @@ struct HeaderField: Sendable, Equatable {
   }
 }
 
-/// The headers of a request about one record: texts filled in, secrets left to the connection.
+/// The headers of a request for one record, with templates expanded. Secrets are resolved by the
+/// connection.
 struct RecordHeaders: Sendable {
   private(set) var texts: [TextPair] = []
   private(set) var secrets: [ConnectionSettings.Header] = []

@@ -1,34 +1,35 @@
 import JSON
 
-/// How a later run asks for what changed.
+/// How later runs request changes.
 struct IncrementalRules: Sendable, Equatable {
   let mode: Mode
-  /// Laid over the target's when there is a watermark; `{since}` is filled in.
+  /// Merged into the target's `params` when there is a watermark, with `{since}` replaced.
   let params: [TextPair]
   let body: JSONObject?
-  /// How much before the watermark a run asks: milliseconds, or units of the date format `integer`.
+  /// How far before the watermark a run starts: milliseconds, or units of the date format
+  /// `integer`.
   let overlapMs: Int64
-  /// Of `{since}`.
+  /// The date format of `{since}`.
   let format: DateFormat
-  /// Of `{since}`, and of dates without an offset.
+  /// The time zone of `{since}` and of dates without an offset.
   let zone: TimeZoneRules
-  /// Text for `{since}` when there is no watermark.
+  /// The text for `{since}` when there is no watermark.
   let firstSince: String?
-  /// Order by modification of the list in every run.
+  /// The list's order by modification, the same in every run.
   let order: Order
-  /// The watermark stands in the first page of a run.
+  /// The location of the watermark in the first page of a run.
   let watermarkPath: ValuePath?
   /// Seconds after which a run becomes a full one; 0 for never.
   let fullEveryS: Int64
-  /// How many seconds the server keeps marks of deletion.
+  /// Seconds for which the server keeps tombstones.
   let tombstonesS: Int64?
   let tokenPath: ValuePath?
-  /// nil: the token is a URL, called as given.
+  /// nil if the token is a URL that is called as given.
   let tokenParam: String?
   let tokenPlace: PagingRules.Place
-  /// Added only when no token is stored.
+  /// Sent only if no token is stored.
   let firstParams: [TextPair]
-  /// Statuses that mean "the token has expired", for the first request that used a stored one.
+  /// Statuses of the first request that mean "the stored token has expired".
   let expiredStatuses: [Int]
 
   enum Mode: String, CaseIterable, Sendable { case param, sorted, etag, token, hash, full }
@@ -67,7 +68,7 @@ struct IncrementalRules: Sendable, Equatable {
     let chosen = "the mode '\(mode.rawValue)'"
     switch mode {
     case .param:
-      guard hasSince else { throw reader.error("params", "or 'body' must hold '{since}' with \(chosen)") }
+      guard hasSince else { throw reader.error("params", "or 'body' must contain '{since}' with \(chosen)") }
       guard hasDates else { throw reader.refusal("mode", "\(chosen) needs 'modificationDateField' or 'watermarkPath'") }
     case .sorted:
       guard items.dateField != nil else { throw reader.refusal("mode", "\(chosen) needs 'modificationDateField'") }
@@ -95,7 +96,7 @@ struct IncrementalRules: Sendable, Equatable {
 }
 
 extension Collection where Element == UInt8 {
-  /// Whether `{since}` stands in the text.
+  /// Whether the text contains `{since}`.
   fileprivate var containsSince: Bool {
     let wanted = Array("{since}".utf8)
     var rest = self[...]
@@ -107,18 +108,19 @@ extension Collection where Element == UInt8 {
   }
 }
 
-/// How rows are found that the server no longer has.
+/// How to find rows that the server no longer has.
 struct GhostRules: Sendable, Equatable {
   let mode: Mode
-  /// More candidates than this part of the rows are refused unless forced.
+  /// The largest share of rows that may be removed without force.
   let maxRatio: Double
-  /// nil: `read` where records can be read, else `walks`, and only where paging shifts.
+  /// Nil confirms only if paging shifts: with `read` if single records can be read, otherwise with
+  /// `walks`.
   let confirmation: Confirmation?
 
   enum Mode: String, CaseIterable, Sendable { case none, fullList, perId }
   enum Confirmation: String, CaseIterable, Sendable { case read, walks, none }
 
-  /// - Parameter canRead: The target has `up.read`.
+  /// - Parameter canRead: Whether the target has `up.read`.
   init(_ target: TargetReader, canRead: Bool) throws(RestTargetError) {
     let reader = try target.insideOrEmpty("ghosts", known: ["mode", "maxRatio", "confirm"])
     mode = try reader.choice("mode") ?? .none

@@ -1,29 +1,29 @@
 import JSON
 import MobileSync
 
-/// Where the items of a page are, what of them is kept, and which of them are marks of deletion.
+/// Describes the items of a page: where they are, what is stored of them, and which are tombstones.
 struct ItemRules: Sendable, Equatable {
   /// The array of a page.
   let itemsPath: ValuePath
-  /// A page without the array is an empty one, not an error.
+  /// Whether a page without the array is empty instead of an error.
   let takesMissingItems: Bool
-  /// Inside each element of the array; nil for the element itself.
+  /// The item's path in each array element; nil for the element itself.
   let itemPath: ValuePath?
   let idField: ValuePath
   let dateField: ValuePath?
   let dateFormat: DateFormat
-  /// For dates without an offset.
+  /// The time zone of dates without an offset.
   let zone: TimeZoneRules
-  /// The number of all items.
+  /// The total number of items.
   let totalPath: ValuePath?
   let conditions: [Condition]
   /// Members to add or rename, in order.
   let map: [Mapping]
-  /// Members that are never stored: keys from the item on.
+  /// Members that are never stored, as key paths in the item.
   let omit: [[[UInt8]]]
   let deletion: Deletion
 
-  /// What an item must be to be stored.
+  /// A condition that items must meet to be stored.
   struct Condition: Sendable, Equatable {
     let path: ValuePath
     let test: Test
@@ -38,18 +38,19 @@ struct ItemRules: Sendable, Equatable {
   struct Mapping: Sendable, Equatable {
     let name: String
     let source: ValuePath
-    /// The first-level member that the mapping takes away: it renames. Deeper sources, the id and the date are copied.
+    /// The top-level member that the mapping renames, and thus removes. Nested sources, the id and
+    /// the date are copied instead.
     let renamed: String?
   }
 
-  /// Marks of deletion.
+  /// How tombstones are marked.
   struct Deletion: Sendable, Equatable {
-    /// In the element, then in the item.
+    /// Looked up in the element, then in the item.
     let path: ValuePath?
-    /// Values of the mark; nil: anything but null and false.
+    /// Values that mark a tombstone; nil means any value but null and false.
     let values: [JSONValue]?
     let idPath: ValuePath?
-    /// An array of the page: ids, or items.
+    /// A separate array of the page with deleted ids or items.
     let itemsPath: ValuePath?
   }
 
@@ -165,11 +166,11 @@ struct ItemRules: Sendable, Equatable {
 // MARK: - Dates of records
 
 extension ItemRules {
-  /// How the engine reads the dates that decide whether a record has changed.
+  /// How the engine parses the dates that decide whether a record has changed.
   var recordDates: RecordDates {
     RecordDates(name: dateFormat.text) { [dateFormat, zone] in dateFormat.date($0.utf8, zone: zone)?.position }
   }
 
-  /// ms since 1970 UTC; nil without a readable date.
+  /// Returns the record's date in ms since 1970 UTC; nil without a readable date.
   func recordDate(of entry: JSONObject) -> Int64? { dateField?.value(in: .object(entry)).flatMap(recordDates.stamp) }
 }

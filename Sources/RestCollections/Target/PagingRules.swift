@@ -1,45 +1,45 @@
 /// How a server divides a list into pages.
 struct PagingRules: Sendable, Equatable {
   let style: Style
-  /// Of the link that leads on.
+  /// The relation of the link to the next page.
   let relation: String
-  /// Where the next URL stands.
+  /// The location of the next URL.
   let nextPath: ValuePath?
   let cursorPath: ValuePath?
   let cursorParam: String?
   let nextHeader: String?
-  /// For `header` nil when the header holds a URL.
+  /// For the style `header`, nil if the header contains a URL.
   let pageParam: String?
   let offsetParam: String?
   let afterParam: String?
-  /// In the item.
+  /// A path in the item.
   let afterField: ValuePath?
   let firstPage: Int
   let totalPagesPath: ValuePath?
   let size: Size?
-  /// Where parameters go.
+  /// Where parameters are sent.
   let place: Place
   let hasMorePath: ValuePath?
   let endPath: ValuePath?
-  /// A page without items ends the walk.
+  /// Whether a page without items ends the walk.
   let endsEmpty: Bool
   /// Statuses that mean "past the end" on any page but the first.
   let endStatuses: [Int]
-  /// Parameters that are taken from the first request when the next URL lacks them.
+  /// Parameters to copy from the first request if the next URL lacks them.
   let keepParams: [String]
-  /// Scheme, host and port of a next URL are replaced by the connection's.
+  /// Whether the scheme, host and port of next URLs are replaced by the connection's.
   let usesConnectionOrigin: Bool
-  /// The most items that the server gives of one list.
+  /// The maximum number of items that the server returns of one list.
   let maxItems: Int?
-  /// Whether rows move between pages; nil: the style and the next URLs tell.
+  /// Whether rows move between pages; nil infers this from the style and the next URLs.
   let shifts: Bool?
-  /// For `offset`: how many items earlier each page starts.
+  /// For the style `offset`, the number of items by which pages overlap.
   let overlap: Int
 
   enum Style: String, CaseIterable, Sendable {
     case none, link, bodyUrl, cursor, page, offset, keyset, header
 
-    /// The keys that belong to it alone.
+    /// The keys used only by this style.
     var keys: [String] {
       switch self {
       case .none: []
@@ -53,11 +53,12 @@ struct PagingRules: Sendable, Equatable {
       }
     }
 
-    /// A page without items is the end. Servers that filter after paging send empty pages in the middle of the other styles.
+    /// Whether an empty page ends the list. With the other styles, servers that filter after paging
+    /// send empty pages in between.
     var endsEmpty: Bool { [.none, .page, .offset, .keyset].contains(self) }
   }
 
-  /// How many items a page is to have.
+  /// The page size to request.
   struct Size: Sendable, Equatable {
     let name: String
     let value: Int
@@ -87,7 +88,7 @@ struct PagingRules: Sendable, Equatable {
     cursorPath = try needed("cursorPath", by: .cursor, reader.path("cursorPath", taking: .header))
     cursorParam = try needed("cursorParam", by: .cursor, reader.nonEmptyText("cursorParam"))
     nextHeader = try needed("nextHeader", by: .header, reader.nonEmptyText("nextHeader"))
-    if let name = nextHeader, !HeaderField.isToken(name) { throw reader.error("nextHeader", "is not the name of a header") }
+    if let name = nextHeader, !HeaderField.isToken(name) { throw reader.error("nextHeader", "is not a valid header name") }
     pageParam = try needed("pageParam", by: .page, reader.nonEmptyText("pageParam"))
     offsetParam = try needed("offsetParam", by: .offset, reader.nonEmptyText("offsetParam"))
     afterParam = try needed("afterParam", by: .keyset, reader.nonEmptyText("afterParam"))
@@ -124,6 +125,6 @@ struct PagingRules: Sendable, Equatable {
     return place
   }
 
-  /// The next request is a URL from the server, not a parameter of ours.
+  /// Whether the next request is a URL from the server instead of a parameter.
   var isURLBased: Bool { style == .link || style == .bodyUrl || (style == .header && pageParam == nil) }
 }

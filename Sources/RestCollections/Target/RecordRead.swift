@@ -1,11 +1,11 @@
 import JSON
 
-/// How one record is asked for.
+/// How to request a single record.
 struct RecordRead: Sendable, Equatable {
   let url: URITemplate
   let params: [Parameter]
   let headers: [HeaderField]
-  /// Where the record is in the answer; nil for the whole.
+  /// The record's location in the response; nil for the whole response.
   let itemPath: ValuePath?
 
   struct Parameter: Sendable, Equatable {
@@ -13,7 +13,7 @@ struct RecordRead: Sendable, Equatable {
     let value: URITemplate
   }
 
-  /// nil when records cannot be read one by one.
+  /// Nil if single records cannot be read.
   init?(_ up: TargetReader) throws(RestTargetError) {
     guard let reader = try up.inside("read", known: ["url", "params", "headers", "itemPath"]) else { return nil }
     url = try reader.required("url", reader.template("url"))
@@ -23,7 +23,7 @@ struct RecordRead: Sendable, Equatable {
     itemPath = try own == nil ? up.path("itemPath") : own
   }
 
-  /// Templates in the values of parameters.
+  /// Reads parameters whose values are templates.
   static func parameters(_ reader: TargetReader) throws(RestTargetError) -> [Parameter] {
     var params: [Parameter] = []
     for pair in try reader.pairs("params") ?? [] {
@@ -32,7 +32,7 @@ struct RecordRead: Sendable, Equatable {
     return params
   }
 
-  /// Headers whose texts are templates.
+  /// Reads headers whose texts are templates.
   static func headers(_ reader: TargetReader) throws(RestTargetError) -> [HeaderField] {
     let headers = try HeaderField.read("headers", reader)
     for field in headers {

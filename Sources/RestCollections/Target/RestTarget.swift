@@ -1,22 +1,26 @@
 import JSON
 import Support
 
-/// A collection over HTTP as source and destination of a soup, as a sync names it: `{"type": "rest", ...}`.
+/// A collection over HTTP as the source and destination of a soup, as defined in a sync: `{"type":
+/// "rest", ...}`.
 ///
-/// Read once and checked whole: a path, a template or a combination that cannot work is an error here, before the first request.
+/// Parsed and validated as a whole: an invalid path, template or combination is an error here,
+/// before the first request.
+///
 /// - Note: Source: the reference of link-paged and generic JSON REST collections, section 9.
 struct RestTarget: Sendable, Equatable {
-  /// As given, with the main name of each key that has two: what a sync state keeps. Holds no secret, only where secrets are.
+  /// The definition, with the main name of each key that has two, as stored in the sync state.
+  /// Contains no secrets, only their sources.
   let json: JSONObject
-  /// Changes when the definition does.
+  /// Changes whenever the definition changes.
   let fingerprint: Int64
   /// The name of a connection.
   let connection: String
-  /// Of the list. Its values all come from ``vars``.
+  /// The URL of the list. All values of its template come from ``vars``.
   let url: URITemplate
   let vars: [String: String]
   let method: Method
-  /// The JSON body of a POST list.
+  /// The JSON body of a list requested with POST.
   let body: JSONObject?
   /// The query of the first page.
   let params: [TextPair]
@@ -27,27 +31,27 @@ struct RestTarget: Sendable, Equatable {
   let ghosts: GhostRules
   let assets: [Asset]
   let detail: Detail?
-  /// Items hold changed members only: they are laid over the row.
+  /// Whether items contain only changed members, which are merged into the row.
   let isPartial: Bool
-  /// A Lua function `module.name` for computed members.
+  /// The Lua function `module.name` that computes members.
   let transform: String?
-  /// nil: pages are always validated, and kept in the soup alone; the response cache has no part in it.
+  /// nil: pages are always validated and only stored in the soup, without the response cache.
   let cache: CacheMode?
-  /// False: URLs of other origins are followed, without credentials.
+  /// If false, URLs of other origins are followed, without credentials.
   let staysOnOrigin: Bool
-  /// nil: the collection is read-only.
+  /// nil if the collection is read-only.
   let up: UploadRules?
 
   enum Method: String, CaseIterable, Sendable { case get = "GET", post = "POST" }
   enum CacheMode: String, CaseIterable, Sendable { case standard = "default", revalidate, reload, bypass, offline }
 
-  /// URLs to be fetched after the rows.
+  /// URLs to download after the rows are stored.
   struct Asset: Sendable, Equatable {
     let field: ValuePath
     let store: String
   }
 
-  /// One GET for each item that changed.
+  /// One GET for each changed item.
   struct Detail: Sendable, Equatable {
     let url: URITemplate
     let itemPath: ValuePath?
@@ -56,12 +60,12 @@ struct RestTarget: Sendable, Equatable {
   }
 
   /// - Parameter zoneFile: See ``TimeZoneRules``.
-  /// - Throws: ``RestTargetError``, naming the key.
+  /// - Throws: ``RestTargetError``, which names the key.
   init(
     _ json: JSONObject, zoneFile: (String) -> [UInt8]? = TimeZoneRules.installedFile
   ) throws(RestTargetError) {
     let reader = try TargetReader(
-      RestTarget.withMainNames(json), label: "rest target", known: RestTarget.keys)
+      RestTarget.resolvingAliases(json), label: "rest target", known: RestTarget.keys)
     self.json = reader.json
     fingerprint = Int64(bitPattern: StableHash.of(reader.json.serialized()))
     let type = try reader.required("type", reader.text("type"))
@@ -95,13 +99,13 @@ struct RestTarget: Sendable, Equatable {
     "deletedItemsPath", "ghosts", "cache", "sameOrigin", "up",
   ]
 
-  private static func withMainNames(_ json: JSONObject) throws(RestTargetError) -> JSONObject {
+  private static func resolvingAliases(_ json: JSONObject) throws(RestTargetError) -> JSONObject {
     let aliases = ["idFieldName": "idField", "modificationDateFieldName": "modificationDateField"]
     var named = JSONObject()
     for (key, value) in json {
       let name = aliases[key] ?? key
       guard named[name] == nil else {
-        throw RestTargetError(description: "rest target: '\(key)' stands there twice, once as its other name", place: [.key(key)])
+        throw RestTargetError(description: "rest target: '\(key)' is given twice, once under its other name", place: [.key(key)])
       }
       named[name] = value
     }
@@ -158,7 +162,7 @@ struct RestTarget: Sendable, Equatable {
 
   private func checkCombinations(_ reader: TargetReader) throws(RestTargetError) {
     for name in url.names where vars[name] == nil {
-      throw reader.error("url", "needs a value for '\(name)', and 'vars' has none")
+      throw reader.error("url", "needs a value for '\(name)', but 'vars' has none")
     }
     if method == .get {
       if body != nil { throw reader.error("body", "is for lists with \"method\": \"POST\"") }
@@ -186,8 +190,8 @@ struct RestTarget: Sendable, Equatable {
 }
 
 extension RestTarget {
-  /// First-level members that the server sets by itself: the tag, and objects around the tag, the id and the date that no upload
-  /// sends anything of.
+  /// Top-level members that only the server sets: the tag, and objects that contain the tag, the id
+  /// or the date if no upload sends any part of them.
   var serverOwnMembers: [String] {
     let tag = up?.tag.path
     var names = [items.idField, items.dateField, tag].compactMap { path -> String? in

@@ -2,20 +2,21 @@ import JSON
 
 /// What is wrong with the definition of a target.
 struct RestTargetError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Names the object and the key: `rest target, paging: 'stile' is not known here; did you mean 'style'?`.
+  /// Names the object and the key: `rest target, paging: 'stile' is not known here; did you mean
+  /// 'style'?`.
   let description: String
-  /// Where it stands, from the target on.
+  /// The location of the error in the target.
   let place: [JSONFile.Step]
 }
 
-/// Reads the members of one object of a target. A key that is absent and one that is null are the same.
+/// Reads and validates the members of one object in a target. A null member counts as missing.
 struct TargetReader {
   let json: JSONObject
   /// Such as `rest target, paging`.
   let label: String
   let place: [JSONFile.Step]
 
-  /// - Throws: ``RestTargetError`` for a key that is not known, with the nearest one that is.
+  /// - Throws: ``RestTargetError`` for an unknown key, with the nearest known one.
   init(_ json: JSONObject, label: String, at place: [JSONFile.Step] = [], known: [String]) throws(RestTargetError) {
     self.json = json
     self.label = label
@@ -27,7 +28,7 @@ struct TargetReader {
     RestTargetError(description: "\(label): '\(key)' \(complaint)", place: place + [.key(key)])
   }
 
-  /// An error about the combination of several keys.
+  /// Makes an error about a combination of keys.
   func refusal(_ key: String, _ sentence: String) -> RestTargetError {
     RestTargetError(description: "\(label): \(sentence)", place: place + [.key(key)])
   }
@@ -74,19 +75,19 @@ struct TargetReader {
 
   func list(_ key: String) throws(RestTargetError) -> [JSONValue]? { try read(key, "a list", \.arrayValue) }
 
-  /// The object under a key, to be read on.
+  /// Returns a reader for the object under a key.
   func inside(_ key: String, known: [String]) throws(RestTargetError) -> TargetReader? {
     guard let object = try object(key) else { return nil }
     return try TargetReader(object, label: "\(label), \(key)", at: place + [.key(key)], known: known)
   }
 
-  /// The same; an empty object where the key is absent.
+  /// Returns a reader for the object under a key; for an empty object if the key is missing.
   func insideOrEmpty(_ key: String, known: [String]) throws(RestTargetError) -> TargetReader {
     if let reader = try inside(key, known: known) { return reader }
     return try TargetReader([:], label: "\(label), \(key)", at: place + [.key(key)], known: known)
   }
 
-  /// The objects of a list, to be read on.
+  /// Returns readers for the objects in a list.
   func insideEach(_ key: String, known: [String]) throws(RestTargetError) -> [TargetReader] {
     var readers: [TargetReader] = []
     for (i, value) in (try list(key) ?? []).enumerated() {
@@ -105,7 +106,7 @@ struct TargetReader {
     return texts
   }
 
-  /// The members of an object whose values are texts, in order.
+  /// Returns the members of an object whose values are texts, in order.
   func pairs(_ key: String) throws(RestTargetError) -> [TextPair]? {
     guard let object = try object(key) else { return nil }
     var pairs: [TextPair] = []
@@ -133,7 +134,7 @@ struct TargetReader {
     return try path(text, key, taking: forms)
   }
 
-  /// The path, or the one that `text` is when the key is absent.
+  /// Returns the path under a key, or the default path `text` if the key is missing.
   func path(_ key: String, orElse text: String) throws(RestTargetError) -> ValuePath {
     if let path = try path(key) { return path }
     return try path(text, key)
@@ -160,7 +161,7 @@ struct TargetReader {
     }
   }
 
-  /// HTTP statuses of errors.
+  /// Reads a list of HTTP error statuses.
   func statuses(_ key: String) throws(RestTargetError) -> [Int]? {
     guard let list = try list(key) else { return nil }
     var statuses: [Int] = []
@@ -173,13 +174,13 @@ struct TargetReader {
     return statuses
   }
 
-  /// Keys that mean nothing with what was chosen.
+  /// Rejects keys that have no meaning with another choice.
   func refuse(_ keys: [String], with choice: String) throws(RestTargetError) {
     for key in keys where has(key) { throw error(key, "has no meaning with \(choice)") }
   }
 }
 
-/// A name and a text, such as a parameter of a query.
+/// A name and a text value, such as a query parameter.
 struct TextPair: Sendable, Equatable {
   let name: String
   let value: String

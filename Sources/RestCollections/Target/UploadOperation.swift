@@ -1,6 +1,6 @@
 import JSON
 
-/// One of `create`, `update` and `delete`.
+/// One of the operations `create`, `update` and `delete`.
 struct UploadOperation: Sendable, Equatable {
   let method: Method
   let url: URITemplate
@@ -14,10 +14,10 @@ struct UploadOperation: Sendable, Equatable {
   let nullOnMissing: Bool
   let isForm: Bool
   let contentType: String
-  /// Where the record is in the answer.
+  /// The record's location in the response.
   let itemPath: ValuePath?
   let answer: Answer
-  /// The new id, from the root of the answer.
+  /// The location of the new id, from the root of the response.
   let idPath: ValuePath?
   let once: CreateOnce?
 
@@ -26,7 +26,7 @@ struct UploadOperation: Sendable, Equatable {
   private enum Send: String, CaseIterable { case changed, listed }
   private enum BodyFormat: String, CaseIterable { case json, form }
 
-  /// What the body holds.
+  /// The content of the body.
   enum Content: Sendable, Equatable {
     case fields([Field])
     /// The whole record.
@@ -36,13 +36,13 @@ struct UploadOperation: Sendable, Equatable {
 
   /// A member of the body.
   struct Field: Sendable, Equatable {
-    /// The keys that lead to it in the body.
+    /// The path of keys in the body.
     let wire: [String]
     let source: Source
 
     enum Source: Sendable, Equatable {
       case path(ValuePath)
-      /// A function of a script.
+      /// A script's function.
       case function(String)
     }
   }
@@ -52,7 +52,7 @@ struct UploadOperation: Sendable, Equatable {
     "contentType", "itemPath", "answer", "idPath",
   ]
 
-  /// nil when there is none: the server is read-only for it.
+  /// Nil if the operation is not defined; the server is then read-only for it.
   init?(_ name: String, _ up: TargetReader) throws(RestTargetError) {
     let isCreate = name == "create"
     guard let reader = try up.inside(name, known: UploadOperation.keys + (isCreate ? CreateOnce.keys : [])) else { return nil }
@@ -88,7 +88,7 @@ struct UploadOperation: Sendable, Equatable {
       if !isDelete { throw reader.refusal("fields", "needs 'fields' or 'body'") }
       return nil
     }
-    if body != nil { throw reader.error("body", "cannot stand beside 'fields'") }
+    if body != nil { throw reader.error("body", "cannot be combined with 'fields'") }
     var list: [Field] = []
     switch fields {
     case .string("*"): return .everything
@@ -110,28 +110,28 @@ struct UploadOperation: Sendable, Equatable {
     if isPutUpdate, !merges {
       throw reader.error(
         "fields",
-        "lists fields for a PUT, which would erase all others; send \"*\", use PATCH, or set 'merges' when the server keeps them")
+        "lists fields for a PUT, which would erase all others; send \"*\", use PATCH, or set 'merges' if the server keeps them")
     }
     return .fields(list)
   }
 
-  /// The field by which a create is found again, where no other field of the body comes from there.
+  /// The field by which a create is found again, unless it is one of the listed fields.
   var unlistedUnique: ValuePath? {
     guard let path = once?.uniqueField, case .fields(let fields)? = content else { return nil }
     return fields.contains { $0.source == .path(path) } ? nil : path
   }
 
-  /// Dots in a name build nesting.
+  /// Splits a name at its dots, which denote nested members.
   private static func wire(_ name: String, _ reader: TargetReader) throws(RestTargetError) -> [String] {
     let keys = try reader.path(name, "fields").steps?.compactMap { step -> String? in
       if case .member(let key, _) = step { String(decoding: key, as: UTF8.self) } else { nil }
     }
-    guard let keys, !keys.isEmpty else { throw reader.error("fields", "has '\(name)', which names no member of the body") }
+    guard let keys, !keys.isEmpty else { throw reader.error("fields", "has '\(name)', which does not name a member of the body") }
     return keys
   }
 }
 
-/// What keeps a create from being made twice.
+/// How to prevent a create from being executed twice.
 struct CreateOnce: Sendable, Equatable {
   let idempotencyHeader: String?
   let newId: NewId?
@@ -145,10 +145,11 @@ struct CreateOnce: Sendable, Equatable {
     case path(ValuePath)
   }
 
-  /// Ids that no other record has: what stands under one is ours, whatever others have made of it since.
+  /// Whether ids are unique to a create, so that an existing record with the id must be ours
+  /// even if its content differs.
   var givesOwnIds: Bool { newId == .uuid || prepare?.idPath != nil }
 
-  /// One request whose answer gives the URL or the id of the create.
+  /// A request before the create whose response contains the create's URL or id.
   struct Prepare: Sendable, Equatable {
     let method: UploadOperation.Method
     let url: URITemplate
@@ -156,7 +157,7 @@ struct CreateOnce: Sendable, Equatable {
     let idPath: ValuePath?
   }
 
-  /// A list in which a record is looked for.
+  /// A list to search for the created record.
   struct Lookup: Sendable, Equatable {
     let url: URITemplate
     let params: [RecordRead.Parameter]
@@ -166,10 +167,10 @@ struct CreateOnce: Sendable, Equatable {
 
   static let keys = ["idempotencyHeader", "newId", "uniqueField", "prepare", "lookup"]
 
-  /// nil when a repeated create cannot be told from the first.
+  /// Nil if a repeated create cannot be recognized.
   init?(_ reader: TargetReader) throws(RestTargetError) {
     let header = try reader.text("idempotencyHeader")
-    if let header, !HeaderField.isToken(header) { throw reader.error("idempotencyHeader", "is not the name of a header") }
+    if let header, !HeaderField.isToken(header) { throw reader.error("idempotencyHeader", "is not a valid header name") }
     idempotencyHeader = header
     newId = try CreateOnce.newId(reader)
     uniqueField = try reader.path("uniqueField")
@@ -211,7 +212,7 @@ extension CreateOnce.Lookup {
   }
 }
 
-/// JSON whose texts are templates.
+/// A JSON object whose texts are templates.
 struct BodyTemplate: Sendable, Equatable {
   private let json: JSONObject
 
@@ -229,8 +230,9 @@ struct BodyTemplate: Sendable, Equatable {
     }
   }
 
-  /// The JSON with its values.
-  /// - Throws: `URITemplate.Problem` for the first name without one.
+  /// Returns the JSON with all templates expanded.
+  ///
+  /// - Throws: `URITemplate.Problem` for the first name without a value.
   func expanded(_ values: TemplateValues) throws(URITemplate.Problem) -> JSONObject {
     try BodyTemplate.expanded(.object(json), values).objectValue ?? [:]
   }

@@ -1,20 +1,20 @@
 import JSON
 
-/// The uploads of a target, read and checked before anything is sent.
+/// The uploads of a target, validated before anything is sent.
 struct UploadRules: Sendable, Equatable {
   let json: JSONObject
   let create: UploadOperation?
   let update: UploadOperation?
   let delete: UploadOperation?
-  /// The GET of one record.
+  /// The GET request for a single record.
   let read: RecordRead?
-  /// In place of the target's.
+  /// Overrides the target's connection.
   let connection: String?
   let precondition: Precondition
   let tag: TagRules
-  /// Records recreated in one run; the next one stops it.
+  /// The number of records that one run may create again; one more stops the run.
   let maxRecreate: Int
-  /// Milliseconds between two writes, where that is longer than the connection's.
+  /// Milliseconds between two writes, if longer than the connection's.
   let pauseMs: Int
   let dependencies: [Dependency]
 
@@ -22,21 +22,21 @@ struct UploadRules: Sendable, Equatable {
 
   enum Precondition: String, CaseIterable, Sendable { case ifMatch, ifUnmodifiedSince, check, none }
 
-  /// A member that names a record of another soup.
+  /// A member that refers to a record of another soup.
   struct Dependency: Sendable, Equatable {
     let path: ValuePath
     let soup: String
   }
 
-  /// Where the tag of a record is, and how it is sent back.
+  /// The location of a record's tag, and how to send it back.
   struct TagRules: Sendable, Equatable {
     var path = ValuePath.etag
-    /// Text with `{tag}`.
+    /// A text with `{tag}`.
     var template: URITemplate?
     var header = "If-Match"
     var sendsWeak = false
 
-    /// The value of the header; nil for a weak tag that is not to be sent.
+    /// Returns the header's value; nil for a weak tag that must not be sent.
     func condition(_ tag: String) -> String? {
       guard sendsWeak || !tag.hasPrefix("W/") else { return nil }
       return template.flatMap { try? $0.expanded { _ in tag } } ?? tag
@@ -48,7 +48,7 @@ struct UploadRules: Sendable, Equatable {
     "maxRecreate", "pauseMs", "dependsOn",
   ]
 
-  /// nil when the target has no `up`.
+  /// Nil if the target has no `up`.
   init?(_ target: TargetReader) throws(RestTargetError) {
     guard let reader = try target.inside("up", known: UploadRules.keys) else { return nil }
     json = reader.json
@@ -70,7 +70,8 @@ struct UploadRules: Sendable, Equatable {
     self.dependencies = dependencies
     if precondition == .ifMatch, tag.path.headerName != nil, read == nil {
       throw reader.error(
-        "precondition", "'ifMatch' needs 'read', or a 'tag' in the item: the header '\(tag.path.text)' comes with one record only"
+        "precondition",
+        "'ifMatch' needs 'read', or a 'tag' in the item: the header '\(tag.path.text)' is only sent with a single record"
       )
     }
   }
@@ -82,12 +83,12 @@ struct UploadRules: Sendable, Equatable {
     if let path = try tag.path("path", taking: .header) { rules.path = path }
     if let template = try tag.template("template", for: .text) {
       guard template.names == ["tag"] else {
-        throw tag.error("template", "must hold '{tag}' once and nothing else in braces")
+        throw tag.error("template", "must contain '{tag}' once and nothing else in braces")
       }
       rules.template = template
     }
     if let name = try tag.text("header") {
-      guard HeaderField.isToken(name) else { throw tag.error("header", "is not the name of a header") }
+      guard HeaderField.isToken(name) else { throw tag.error("header", "is not a valid header name") }
       rules.header = name
     }
     return rules
@@ -95,6 +96,6 @@ struct UploadRules: Sendable, Equatable {
 }
 
 extension ValuePath {
-  /// `header:ETag`, which is well-formed.
+  /// The path `header:ETag`, which is known to be valid.
   fileprivate static let etag = ValuePath(text: "header:ETag", origin: .header("ETag"))
 }

@@ -2,11 +2,12 @@ import JSON
 import RecordScan
 import RestClient
 
-/// Where templates get their values: from the target's `vars`, then from a record by path.
+/// Provides the values of templates: first the target's `vars`, then the members of a record by
+/// path.
 struct TemplateValues: Sendable {
-  /// Values that stand in the target.
+  /// The `vars` of the target.
   let vars: [String: String]
-  /// The JSON text of a record; nil where there is none, as in the URL of a list.
+  /// The record as JSON text; nil if there is none, as in the URL of a list.
   var record: [UInt8]?
 
   init(vars: [String: String], record: [UInt8]? = nil) {
@@ -14,7 +15,7 @@ struct TemplateValues: Sendable {
     self.record = record
   }
 
-  /// A text, or a number or boolean as it is spelled; nil when it is missing, null, an array or an object.
+  /// A text, or a number or boolean as spelled; nil for anything else and for missing values.
   subscript(_ name: String) -> String? {
     if let value = vars[name] { return value }
     guard let record, let path = try? ValuePath(name), let steps = path.steps else { return nil }
@@ -31,14 +32,15 @@ struct TemplateValues: Sendable {
   }
 }
 
-/// URLs of a target.
+/// Builds the URLs of a target.
 enum TargetURL {
-  /// The URL that a template gives.
+  /// Expands a template to a URL.
   ///
   /// - Parameters:
-  ///   - base: The connection's base URL. A relative result is appended to its path, with one slash between.
-  ///   - source: The URL of the answer that the record came from. A template that is one single `{+x}` holds a reference of the
-  ///     server, which is resolved against it.
+  ///   - base: The connection's base URL. A relative result is appended to its path, with one slash
+  ///     in between.
+  ///   - source: The URL of the response that contained the record. A template that consists of one
+  ///     `{+x}` is a reference from the server and is resolved against this URL.
   /// - Throws: ``URITemplate/Problem`` for a missing value.
   static func expand(
     _ template: URITemplate, _ values: TemplateValues, base: String, source: String? = nil
@@ -48,8 +50,8 @@ enum TargetURL {
     return append(text, to: base)
   }
 
-  /// `https://h/api/v1` and `/zones` are `https://h/api/v1/zones`. Slashes at the end stay;
-  /// an absolute URL stays whole.
+  /// Appends a path: `https://h/api/v1` and `/zones` give `https://h/api/v1/zones`. Keeps trailing
+  /// slashes, and returns an absolute URL unchanged.
   static func append(_ relative: String, to base: String) -> String {
     if let scheme = URLReference(relative).scheme?.lowercased(), scheme == "http" || scheme == "https" { return relative }
     if relative.isEmpty || relative.hasPrefix("?") { return base + relative }

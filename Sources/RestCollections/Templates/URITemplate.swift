@@ -1,11 +1,12 @@
 import RestClient
 import Support
 
-/// A text with values to be filled in: the subset of RFC 6570 that targets use.
+/// A template in the subset of RFC 6570 that targets use.
 ///
-/// `{x}` is one encoded segment, `{+x}` keeps reserved characters such as `/`, `{?a,b}` and `{&a,b}` make queries.
+/// `{x}` is one encoded segment, `{+x}` keeps reserved characters such as `/`, and `{?a,b}` and
+/// `{&a,b}` form queries.
 struct URITemplate: Sendable, Equatable {
-  /// As written.
+  /// The template as written.
   let text: String
   private let parts: [Part]
 
@@ -16,10 +17,11 @@ struct URITemplate: Sendable, Equatable {
 
   private enum Operator: Sendable { case segment, reserved, query, continuedQuery }
 
-  /// Where the result goes: characters that a URL cannot hold are encoded there, and nothing is in a header or a JSON body.
+  /// Where the result is used. Only in a URL are invalid characters encoded, but not in a header or
+  /// a JSON body.
   enum Place: Sendable { case url, text }
 
-  /// Why a template cannot be read or filled in: one sentence that goes behind it.
+  /// Why a template is invalid or cannot be expanded: a phrase to append to the template.
   struct Problem: Error, Sendable, Equatable {
     let description: String
     init(_ description: String) { self.description = description }
@@ -27,7 +29,7 @@ struct URITemplate: Sendable, Equatable {
 
   private let place: Place
 
-  /// - Throws: ``Problem`` for braces that do not match and for operators outside the subset.
+  /// - Throws: ``Problem`` for unbalanced braces and for operators outside of the subset.
   init(_ text: String, for place: Place) throws(Problem) {
     self.text = text
     self.place = place
@@ -58,7 +60,7 @@ struct URITemplate: Sendable, Equatable {
     }
     if kind != .segment { list = list.dropFirst() }
     if place == .text, kind == .query || kind == .continuedQuery {
-      throw Problem("has '{\(inside)}', which belongs into a URL")
+      throw Problem("has '{\(inside)}', which belongs in a URL")
     }
     let isList = kind == .query || kind == .continuedQuery
     let names = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -66,30 +68,32 @@ struct URITemplate: Sendable, Equatable {
     for name in names {
       guard !name.isEmpty else { throw Problem("has '{\(inside)}', where a name is empty") }
       guard name.last != "*", !endsInLength(name) else { throw Problem("has '{\(inside)}': modifiers are not known") }
-      // A name is a path in the record; `vars` may hold any.
+      // A name is a path in the record; `vars` may define any name.
       do { _ = try ValuePath(name) } catch { throw Problem("has '{\(inside)}', whose path \(error.description)") }
     }
     return .expression(kind, names)
   }
 
-  /// `x:3` asks for the first three characters of a value.
+  /// Whether a name ends in a prefix modifier, such as `x:3`.
   private static func endsInLength(_ name: String) -> Bool {
     guard let colon = name.lastIndex(of: ":") else { return false }
     let length = name[name.index(after: colon)...]
     return !length.isEmpty && length.allSatisfy(\.isNumber)
   }
 
-  /// The names that it takes, in order.
+  /// The names in the template, in order.
   var names: [String] {
     parts.flatMap { part in if case .expression(_, let names) = part { names } else { [String]() } }
   }
 
-  /// It is one single `{+x}`: the value is a reference from the server, to be resolved and not appended.
+  /// Whether the template consists of one `{+x}`. Its value is a reference from the server, which
+  /// is resolved instead of appended.
   var isWholeReference: Bool {
     if parts.count == 1, case .expression(.reserved, _) = parts[0] { true } else { false }
   }
 
-  /// The text with its values.
+  /// Returns the text with all values filled in.
+  ///
   /// - Throws: ``Problem`` for the first name without a value.
   func expanded(_ value: (String) -> String?) throws(Problem) -> String {
     var out = ""
@@ -99,7 +103,7 @@ struct URITemplate: Sendable, Equatable {
       case .expression(let kind, let names):
         var values: [(name: String, value: String)] = []
         for name in names {
-          guard let found = value(name) else { throw Problem("needs a value for '\(name)', and there is none") }
+          guard let found = value(name) else { throw Problem("needs a value for '\(name)', but there is none") }
           values.append((name, found))
         }
         out += expansion(kind, values)
@@ -117,7 +121,8 @@ struct URITemplate: Sendable, Equatable {
     }
   }
 
-  /// Reserved and unreserved characters and encoded bytes stay, everything else is encoded (RFC 6570 section 3.2.3).
+  /// Encodes everything but reserved and unreserved characters and existing escapes (RFC 6570,
+  /// section 3.2.3).
   private static func reserved(_ text: String) -> String {
     let bytes = Array(text.utf8)
     var out = "", rest = bytes[...]

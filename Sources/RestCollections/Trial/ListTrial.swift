@@ -3,20 +3,22 @@ import MobileSync
 import RestClient
 import Support
 
-/// The first request of a target's list, made to look at its answer.
+/// Requests the first page of a target's list in order to examine the response.
 package struct ListTrial: Sendable {
   /// Such as `GET https://…`, without secrets.
   package let request: String
-  /// Such as `200 application/json, 1024 bytes`; of a refusal with the server's words.
+  /// Such as `200 application/json, 1024 bytes`; for a refusal, the server's message.
   package let outcome: String
-  /// What the connection reads of a quota; nil when the answer says nothing of it.
+  /// The quota reported in the headers; nil if there is none.
   package let quota: String?
-  /// What to look at after a refusal, a sentence; nil where the server's words are all there is.
+  /// A sentence that suggests what to check after a refusal; nil if the server's message is
+  /// sufficient.
   package let hint: String?
-  /// nil when there was no answer to look at.
+  /// nil if there is no response to examine.
   package let survey: PageSurvey?
 
-  /// - Throws: ``SyncError`` for a definition that cannot work, `RestConnections.Problem` for an unknown connection.
+  /// - Throws: ``SyncError`` for an invalid definition, `RestConnections.Problem` for an unknown
+  ///   connection.
   package static func run(_ json: JSONObject, _ connections: RestConnections) async throws -> ListTrial {
     let target: RestTarget
     do throws(RestTargetError) {
@@ -50,7 +52,8 @@ package struct ListTrial: Sendable {
     let answer = PageAnswer(url: url, status: error.status ?? 0, headers: error.headers)
     guard error.status == 404, !answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else { return nil }
     return
-      "A 404 with a page comes from a wrong path: compare 'baseURL' and 'url' with the documentation, and their slash at the end."
+      "A 404 with a web page usually means a wrong path: check 'baseURL', 'url' and their trailing slashes against the "
+      + "documentation."
   }
 
   private init(_ target: RestTarget, _ request: String, _ settings: ConnectionSettings, _ response: ConnectionResponse) {
@@ -66,7 +69,7 @@ package struct ListTrial: Sendable {
 }
 
 extension Quota {
-  /// - Returns: nil when the headers say nothing of it.
+  /// - Returns: nil if the headers report no quota.
   fileprivate static func words(
     _ headers: [(name: String, value: String)], _ settings: ConnectionSettings.QuotaHeaders
   ) -> String? {

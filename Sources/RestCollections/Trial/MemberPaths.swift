@@ -1,11 +1,12 @@
 import JSON
 
-/// The members of an object and of the objects inside it that hold no further ones, by path.
+/// Collects the scalar members of an object and its nested objects by path, and the lists of
+/// objects.
 struct MemberPaths {
   struct Member {
-    /// As a target's keys take it.
+    /// In the syntax of a target's keys.
     let path: String
-    /// The last key in lower case, without what separates words.
+    /// The last key in lower case, without word separators.
     let name: String
     let value: JSONValue
   }
@@ -14,7 +15,7 @@ struct MemberPaths {
   /// Arrays of objects.
   private(set) var lists: [(path: String, items: [JSONValue])] = []
 
-  /// - Parameter depth: How far down members are looked for.
+  /// - Parameter depth: Levels of nesting to search.
   init(_ json: JSONValue, depth: Int = 3) {
     if let items = json.arrayValue {
       lists.append(("$", items))
@@ -38,7 +39,7 @@ struct MemberPaths {
     }
   }
 
-  /// Dotted where that can say it, else a JSON pointer.
+  /// Returns a dotted path if possible, otherwise a JSON pointer.
   static func text(_ keys: [String]) -> String {
     let isPlain = keys.allSatisfy { key in !key.isEmpty && !key.contains { ".[]".contains($0) } }
     guard isPlain, !keys[0].hasPrefix("$"), !keys[0].hasPrefix("/"), !keys[0].hasPrefix("header:") else {

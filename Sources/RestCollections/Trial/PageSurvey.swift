@@ -1,7 +1,8 @@
 import JSON
 import RestClient
 
-/// What the first answer of a list shows of it, in words, and which keys of the target would fit it better. A value: no network.
+/// Describes what the first response of a list shows, and suggests target keys that would fit it
+/// better. A pure value: it uses no network.
 package struct PageSurvey: Sendable {
   /// One line of the report.
   package struct Finding: Sendable, Equatable {
@@ -10,20 +11,20 @@ package struct PageSurvey: Sendable {
     package let text: String
   }
 
-  /// A key that the target lacks, or has otherwise.
+  /// A key that the target lacks or sets to another value.
   package struct Advice: Sendable, Equatable {
-    /// Dotted: `paging.nextPath`.
+    /// Dotted, such as `paging.nextPath`.
     package let key: String
     package let value: JSONValue
   }
 
   package private(set) var findings: [Finding] = []
   package private(set) var advice: [Advice] = []
-  /// What the answer does not tell, a sentence each.
+  /// Sentences about what the response does not show.
   package private(set) var unknown: [String] = []
-  /// The target reads records from this answer.
+  /// Whether the target finds records in this response.
   package private(set) var isUsable = false
-  /// The records as the target finds them.
+  /// The records found by the target.
   package private(set) var items: [JSONValue] = []
 
   private let target: RestTarget
@@ -33,7 +34,7 @@ package struct PageSurvey: Sendable {
 
   /// - Parameters:
   ///   - base: The connection's base URL.
-  ///   - allowedOrigins: Of the connection.
+  ///   - allowedOrigins: The connection's `allowOrigins`.
   init(_ target: RestTarget, _ answer: PageAnswer, body: UnsafeRawBufferPointer, base: String, allowedOrigins: [String]) {
     self.target = target
     self.answer = answer
@@ -85,7 +86,7 @@ package struct PageSurvey: Sendable {
     for item in page.flagged.prefix(3) { find("", "item \(item.position + 1) cannot be used: \(item.reason)") }
   }
 
-  /// The largest list of objects that the target does not read.
+  /// Finds the largest list of objects that the target does not read.
   private mutating func lookForItems() {
     let best = around.lists.max { $0.items.count < $1.items.count }
     guard let best, !best.items.isEmpty else {
@@ -118,7 +119,7 @@ package struct PageSurvey: Sendable {
     let names = ["id", "uuid", "guid", "uid", "sysid", "objectid", "key", "number", "sha", "code", "slug", "name", "url"]
     let best = PageSurvey.first(of: candidates, names) ?? candidates.first { $0.name.hasSuffix("id") }
     guard let best else {
-      return unknown.append("No member tells the items apart: a record needs an id of its own in 'idField'.")
+      return unknown.append("No member identifies the items: each record needs a unique id in 'idField'.")
     }
     advise("idField", .string(best.path))
   }
@@ -144,7 +145,7 @@ package struct PageSurvey: Sendable {
     guard let best = PageSurvey.first(of: candidates, names), let found = format(best.value) else {
       if rules.dateField == nil {
         unknown.append(
-          "No member looks like a date of modification. Without 'modificationDateField' every run reads the whole list, and an "
+          "No member looks like a modification date. Without 'modificationDateField' every run reads the whole list, and an "
             + "upload cannot tell whether a record has changed.")
       }
       return
@@ -154,12 +155,12 @@ package struct PageSurvey: Sendable {
     if found != rules.dateFormat { advise("dateFormat", .string(found.text)) }
     if target.incremental.mode == .full {
       unknown.append(
-        "How the list is filtered by date cannot be seen from an answer. If the service documents a parameter for it, such as "
+        "The response does not show how to filter the list by date. If the service documents a parameter for it, such as "
           + #"'since' or 'updated_after', name it: "incremental": {"mode": "param", "params": {"since": "{since}"}}."#)
     }
   }
 
-  /// Members of the first item that pass a test.
+  /// Returns the members of the first item that pass a test.
   private func common(_ test: (MemberPaths.Member) -> Bool) -> [MemberPaths.Member] {
     items.first.map { MemberPaths($0, depth: 2).members.filter(test) } ?? []
   }
@@ -175,7 +176,8 @@ package struct PageSurvey: Sendable {
     return format.date(text.utf8, zone: target.items.zone)
   }
 
-  /// The format in which a value is a date; numbers are told apart by their size.
+  /// Returns the format in which a value is a date. Seconds and milliseconds are distinguished by
+  /// magnitude.
   private func format(_ value: JSONValue) -> DateFormat? {
     if let number = value.integerValue {
       switch number {
@@ -205,8 +207,8 @@ package struct PageSurvey: Sendable {
     guard !leadsOn, let found = nextPage() else {
       if !leadsOn, page.itemCount >= 10, target.paging.style == .none, page.facts.total == nil {
         unknown.append(
-          "Whether there are further pages does not show. If the service documents parameters such as 'page' or 'offset', name "
-            + #"them: "paging": {"style": "page", "pageParam": "page"}."#)
+          "The response does not show whether there are more pages. If the service documents parameters such as 'page' or "
+            + #"'offset', name them: "paging": {"style": "page", "pageParam": "page"}."#)
       }
       return
     }
@@ -214,22 +216,22 @@ package struct PageSurvey: Sendable {
     for (key, value) in found.keys { advise("paging.\(key)", .string(value)) }
   }
 
-  /// What in the answer leads to a next page.
+  /// Finds the link to the next page in the response.
   private func nextPage() -> (text: String, keys: [(String, String)])? {
     if LinkHeader(answer.values(of: "Link")).target(of: "next", responseURL: answer.url) != nil {
       return ("a Link header names the next page", [("style", "link")])
     }
     for header in answer.headers where header.name.lowercased().contains("next") {
       guard NextURLText.isURL(header.value) else { continue }
-      return ("the header \(header.name) holds the next page", [("style", "header"), ("nextHeader", header.name)])
+      return ("the header \(header.name) has the URL of the next page", [("style", "header"), ("nextHeader", header.name)])
     }
     for member in around.members where member.path.lowercased().contains("next") {
       guard let text = member.value.stringValue, !text.isEmpty else { continue }
       if NextURLText.isURL(text) {
-        return ("'\(member.path)' holds the next page", [("style", "bodyUrl"), ("nextPath", member.path)])
+        return ("'\(member.path)' has the URL of the next page", [("style", "bodyUrl"), ("nextPath", member.path)])
       }
       return (
-        "'\(member.path)' holds what looks like a token for the next page; the service's documentation names its parameter",
+        "'\(member.path)' looks like a token for the next page; the service's documentation names its parameter",
         [("style", "cursor"), ("cursorPath", member.path), ("cursorParam", NextURLText.parameter(member.name))]
       )
     }
@@ -267,13 +269,13 @@ package struct PageSurvey: Sendable {
   }
 }
 
-/// What tells next URLs and tokens apart.
+/// Distinguishes next URLs from tokens.
 private enum NextURLText {
   static func isURL(_ text: String) -> Bool {
     ["http://", "https://", "/", "?"].contains { text.hasPrefix($0) }
   }
 
-  /// The parameter that services with such a member take.
+  /// Returns the parameter that usually goes with such a member.
   static func parameter(_ member: String) -> String {
     switch member {
     case "nextpagetoken": "pageToken"

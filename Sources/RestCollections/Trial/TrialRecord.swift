@@ -1,36 +1,39 @@
 import JSON
 
-/// A record that is created only to see whether a target's uploads work: a copy of a record of the list under another text.
+/// A record created only to try out a target's uploads: a copy of a listed record with a different
+/// text.
 package struct TrialRecord: Sendable {
-  /// Why none can be made, in one sentence.
+  /// Why no trial record can be made, in one sentence.
   package struct Problem: Error, Sendable, CustomStringConvertible {
     package let description: String
   }
 
-  /// As it is stored, without the soup's own members.
+  /// The record to store, without the soup's own members.
   package private(set) var row: JSONObject = [:]
-  /// The member that holds the text; nil when no text is sent.
+  /// The path of the text member; nil if the uploads send no text.
   private let textPath: [String]?
   package let hasUpdate: Bool
   package let hasDelete: Bool
-  /// The keys that lead to the id.
+  /// The path of keys to the id.
   package let idPath: [String]
 
   private static let names = [
     "title", "name", "subject", "summary", "text", "description", "body", "content", "message", "comment", "label",
   ]
 
+  /// Makes a trial record.
+  ///
   /// - Parameters:
-  ///   - sample: A record of the list; nil for an empty one.
-  ///   - text: What the record is to say.
-  /// - Throws: ``SyncError`` for a definition that cannot work; ``Problem``.
+  ///   - sample: A record of the list; nil if the list is empty.
+  ///   - text: The text to put into the record.
+  /// - Throws: ``SyncError`` for an invalid definition; ``Problem``.
   package init(_ json: JSONObject, sample: JSONValue?, text: String) throws {
     let target = try RestTarget(json)
     guard let up = target.up, let create = up.create else { throw Problem(description: "the target has no 'up.create'") }
     hasUpdate = up.update != nil
     hasDelete = up.delete != nil
     guard let idPath = target.items.idField.memberNames else {
-      throw Problem(description: "the id does not lie in a member of its own")
+      throw Problem(description: "the id is not in a member of its own")
     }
     self.idPath = idPath
     let copied = sample?.objectValue ?? [:], sent: [[String]]
@@ -52,7 +55,7 @@ package struct TrialRecord: Sendable {
     if let textPath { row.set(.string(text), at: textPath) }
   }
 
-  /// The record with another text; nil when it has none.
+  /// Returns the stored record with another text; nil if it has no text.
   package func edited(_ stored: JSONObject, text: String) -> JSONObject? {
     guard let textPath else { return nil }
     var edited = stored
@@ -60,7 +63,7 @@ package struct TrialRecord: Sendable {
     return edited
   }
 
-  /// Members that the server has changed on their way.
+  /// Returns the members that the server has changed.
   package func differences(from stored: JSONObject) -> [String] {
     row.compactMap { key, value in stored[key] == value ? nil : key }
   }

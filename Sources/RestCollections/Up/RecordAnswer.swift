@@ -2,21 +2,22 @@ import JSON
 import MobileSync
 import RestClient
 
-/// What the good answer to a write says of its record.
+/// The content of a successful response to a write.
 struct RecordAnswer: Sendable {
-  /// The record's id; nil where the answer does not say it.
+  /// The record's id; nil if the response does not contain it.
   var id: String?
-  /// As the soup is to have them.
+  /// The members to store in the soup.
   var members: JSONObject?
   var tag: String?
-  /// The answer is no record: what the server made of the write is not known.
+  /// Whether the response lacks the record, so that the server's version is unknown.
   var isIncomplete = true
-  /// Nothing was there to be written to.
-  var saysGone = false
-  /// What people should know of it.
+  /// Whether the response says that the record does not exist.
+  var isGone = false
+  /// A warning for the user.
   var warning: String?
 
-  /// - Throws: `RestError` `.invalidBody` for a page of a gateway: nothing says that the server has the change.
+  /// - Throws: `RestError` `.invalidBody` for a gateway's page, because it does not confirm the
+  ///   change.
   init(_ response: ConnectionResponse, to operation: UploadOperation, _ row: UploadRow, _ exchange: RecordExchange) throws {
     let answer = PageAnswer(response), isCreate = row.serverId == nil || row.key != nil
     let isRecord = operation.answer == .item || operation.answer == .partial
@@ -31,7 +32,7 @@ struct RecordAnswer: Sendable {
       throw response.response.invalidBody("expected JSON, or no body")
     }
     if json.arrayValue?.isEmpty ?? false {
-      saysGone = !isCreate
+      isGone = !isCreate
       return
     }
     let said = operation.idPath?.value(in: json, of: answer)?.idText
@@ -47,8 +48,8 @@ struct RecordAnswer: Sendable {
     guard let item, inside.map({ $0 == id }) ?? (operation.answer == .partial) else {
       if operation.answer == .item && (known == nil || item != nil) || inside != nil {
         warning =
-          "the answer to \(operation.method.rawValue) holds no record with its "
-          + "'\(exchange.target.items.idField.text)', and is not stored; "
+          "the response to \(operation.method.rawValue) contains no record with its "
+          + "'\(exchange.target.items.idField.text)' and is not stored; "
           + "set 'itemPath' or 'answer'"
       }
       return
@@ -62,7 +63,8 @@ struct RecordAnswer: Sendable {
     (operation.itemPath ?? ValuePath.root).value(in: json).flatMap { exchange.target.items.idField.value(in: $0)?.idText }
   }
 
-  /// The last part of its path. With a 202 it may be the address of a job: only one below the list's own is the record's.
+  /// Returns the last part of the `Location` path. With a 202, this may be the URL of a job, so
+  /// only a URL directly below the list's own is accepted.
   private static func id(inLocation answer: PageAnswer) -> String? {
     guard let location = answer.header("Location") else { return nil }
     func parts(_ url: String) -> [Substring] { url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/") }

@@ -3,7 +3,7 @@ import MobileSync
 import RestClient
 
 extension RecordUpload {
-  /// Sends a create, so that one whose answer is lost can be told from one that never arrived.
+  /// Sends a create such that a lost response can be distinguished from a lost request.
   func create() async throws -> UploadResult {
     guard let operation = up.create else { return readOnly("create") }
     if let refusal = row.key?.refusal { return UploadResult(isSuccess: false, error: refusal, says: []) }
@@ -18,9 +18,9 @@ extension RecordUpload {
   }
 
   private func refused(_ error: RestError, _ once: CreateOnce?, _ body: UploadBody) async throws -> UploadResult {
-    guard row.key?.isRepeated ?? false || error.followsLostTry, let status = error.status else { return failed(error) }
-    if status == 409, error.followsLostTry, once?.idempotencyHeader != nil {
-      // The try before is still in work. The next run sends the same key again.
+    guard row.key?.isRepeated ?? false || error.followsLostAttempt, let status = error.status else { return failed(error) }
+    if status == 409, error.followsLostAttempt, once?.idempotencyHeader != nil {
+      // The earlier attempt is still being processed. The next run sends the same key again.
       var pending = UploadResult(isSuccess: false)
       pending.isPending = true
       return pending
@@ -34,23 +34,23 @@ extension RecordUpload {
       result.record = found.members
       return result
     }
-    // The server takes what it gave for one create only once: the first one arrived, or was refused.
+    // A prepared URL is only accepted once, so the first attempt either arrived or was refused.
     guard once?.prepare != nil, [400, 404, 409, 410].contains(status) else { return failed(error) }
     guard let lookup = once?.lookup else {
       return failed(
-        "the create was sent before without an answer, and the target has no 'lookup' to find its record: \(error.message)")
+        "an earlier create got no response, and the target has no 'lookup' to find its record: \(error.message)")
     }
     let ids = try await CreateFinder(exchange: exchange, row: row).ids(lookup)
     switch ids.count {
     case 0: return failed("the create was refused, and the next run prepares another one: \(error.message)")
     case 1: return try await completed(UploadResult(isSuccess: true, id: ids[0]), ids[0], body)
-    default: return failed("'lookup' finds \(ids.count) records that may be the one", code: "IN_DOUBT")
+    default: return failed("'lookup' finds \(ids.count) possible records", code: "IN_DOUBT")
     }
   }
 }
 
 extension UploadOperation {
-  /// Whether a record has all that was sent of an entry.
+  /// Whether a record contains everything that was sent of an entry.
   func isSent(_ entry: JSONObject, _ sent: JSONObject, in record: JSONObject) -> Bool {
     guard case .fields(let fields)? = content else {
       return sent.allSatisfy { key, value in value == record[key] || value.isNull && record[key] == nil }
@@ -62,12 +62,12 @@ extension UploadOperation {
   }
 }
 
-/// Looks for the record of a create.
+/// Finds the record of an earlier create.
 struct CreateFinder: Sendable {
   let exchange: RecordExchange
   let row: UploadRow
 
-  /// The ids of the records that a look-up finds; it looks twice, since search lags.
+  /// Returns the ids of the records found. Searches twice, because a server's search index may lag.
   func ids(_ lookup: CreateOnce.Lookup) async throws -> [String] {
     let first = try await look(lookup)
     guard first.isEmpty else { return first }
@@ -75,7 +75,8 @@ struct CreateFinder: Sendable {
     return try await look(lookup)
   }
 
-  /// - Throws: `RestError` for what is no list of records: nothing says then that the record is missing.
+  /// - Throws: `RestError` if the response is not a list of records, because the record may then
+  ///   still exist.
   private func look(_ lookup: CreateOnce.Lookup) async throws -> [String] {
     let request = RestRequest(.GET, try exchange.url(lookup.url, lookup.params, row))
     switch try await exchange.send(request, [], row, expecting: [404, 410]) {
@@ -91,7 +92,7 @@ struct CreateFinder: Sendable {
     }
   }
 
-  /// A record in place of the list is the one item.
+  /// A single record in place of the list counts as a list of one.
   private func items(_ json: JSONValue, _ lookup: CreateOnce.Lookup, _ response: ConnectionResponse) throws -> [JSONValue] {
     let path = lookup.itemsPath ?? ValuePath.root
     switch path.value(in: json) {
@@ -148,7 +149,7 @@ extension RestSyncUpTarget {
       case .function(let name): key.set("id", try await exchange.call(name, row.record)?.idText.map { .string($0) })
       case nil: break
       }
-      if once.newId != nil, key.id == nil { throw RecordExchange.MissingValue(message: "'newId' leads to no id") }
+      if once.newId != nil, key.id == nil { throw RecordExchange.MissingValue(message: "'newId' has no value") }
       if let prepare = once.prepare { try await prepareCreate(prepare, row, exchange, &key) }
     } catch let error as RecordExchange.MissingValue {
       let at = exchange.context.configuration.now()
@@ -170,13 +171,13 @@ extension RestSyncUpTarget {
       let answer = PageAnswer(response), json = (try? response.body.json()) ?? .null
       if let path = prepare.urlPath {
         guard let url = path.value(in: json, of: answer)?.stringValue else {
-          throw RecordExchange.MissingValue(message: "'prepare' was answered without '\(path.text)'")
+          throw RecordExchange.MissingValue(message: "the response to 'prepare' has no '\(path.text)'")
         }
         key.set("url", .string(URLReference.resolve(url, against: response.url)))
       }
       if let path = prepare.idPath {
         guard let id = path.value(in: json, of: answer)?.idText else {
-          throw RecordExchange.MissingValue(message: "'prepare' was answered without '\(path.text)'")
+          throw RecordExchange.MissingValue(message: "the response to 'prepare' has no '\(path.text)'")
         }
         key.set("id", .string(id))
       }
@@ -190,14 +191,14 @@ extension RestSyncUpTarget {
     if let id = row.key?.id, let read = up.read {
       switch try await exchange.read(read, row) {
       case .found(let found):
-        // Others may have changed it since.
+        // Another client may have changed the record since.
         let isOurs = once.givesOwnIds || up.create?.isSent(row.record, lost.sent, in: found.members) ?? false
         return isOurs ? .found(id: id, isCertain: once.givesOwnIds) : .inDoubt
       case .gone: return .sendAgain(isSafe: true)
       case .refused: return .inDoubt
       }
     }
-    // The same one again is recognised by the server.
+    // The server recognizes a repeated create.
     if once.idempotencyHeader != nil || once.prepare != nil || row.key?.id != nil { return .sendAgain(isSafe: true) }
     guard let lookup = once.lookup else { return .inDoubt }
     let ids = try await CreateFinder(exchange: exchange, row: row).ids(lookup)

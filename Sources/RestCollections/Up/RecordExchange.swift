@@ -3,7 +3,8 @@ import MobileSync
 import RecordScan
 import RestClient
 
-/// Sends requests about single records, and tells what concerns a record from what concerns the whole run.
+/// Sends requests for single records, and separates errors of one record from errors that end the
+/// run.
 struct RecordExchange: Sendable {
   let target: RestTarget
   let up: UploadRules
@@ -19,13 +20,13 @@ struct RecordExchange: Sendable {
 
   enum Reply: Sendable {
     case answered(ConnectionResponse)
-    /// About this record alone; 404 and 410 then mean that it is gone.
+    /// The request failed for this record only; 404 and 410 mean that the record is gone.
     case refused(RestError)
   }
 
-  /// A record as the server has it.
+  /// A record on the server.
   struct Found: Sendable {
-    /// As the soup is to have it.
+    /// The members to store in the soup.
     let members: JSONObject
     let tag: String?
   }
@@ -38,10 +39,12 @@ struct RecordExchange: Sendable {
 
   // MARK: Requests
 
+  /// Sends a request for one record.
+  ///
   /// - Parameters:
-  ///   - conditions: Headers that make the server refuse what is out of date.
-  ///   - expected: Statuses that are no surprise; those of a condition that does not hold are none.
-  /// - Throws: `RestError` for what ends the run.
+  ///   - conditions: Headers that make the server reject outdated changes.
+  ///   - expected: Error statuses not to log as warnings; a failed condition is always expected.
+  /// - Throws: `RestError` if the run must end.
   func send(
     _ request: RestRequest, _ headers: [HeaderField], _ row: UploadRow, conditions: [TextPair] = [],
     expecting expected: Set<Int> = []
@@ -54,7 +57,7 @@ struct RecordExchange: Sendable {
     for pair in filled.texts + conditions { request.headers.append((pair.name, pair.value)) }
     let hasCondition = !conditions.isEmpty || request.isConditional
     var options = ConnectionOptions(cache: .bypass, sameOrigin: target.staysOnOrigin, headers: secrets)
-    options.usesStoredAnswers = false
+    options.usesResponseCache = false
     options.pauseMs = up.pauseMs
     options.expectedStatuses = hasCondition ? expected.union([412]) : expected
     switch await answer(to: request, options) {
@@ -64,12 +67,12 @@ struct RecordExchange: Sendable {
       do throws(RestError) {
         return .refused(try concerningTheRecord(error, request, hasCondition: hasCondition))
       } catch let problem {
-        throw problem.following(lostTry: error.followsLostTry)
+        throw problem.following(lostAttempt: error.followsLostAttempt)
       }
     }
   }
 
-  /// The target's headers; another connection than the list's gets no secret of theirs.
+  /// The target's headers. Without secrets, if the connection differs from the list's.
   private var ownHeaders: [ConnectionSettings.Header] {
     let isElsewhere = connection.name != target.connection
     return target.headers.filter { !isElsewhere || !$0.isSecret }.map(\.setting)
@@ -83,8 +86,9 @@ struct RecordExchange: Sendable {
     }
   }
 
-  /// - Returns: The error, when it is about the record alone.
-  /// - Throws: `RestError` for all others; one that does not say that the server may have acted.
+  /// Returns the error if it concerns only the record.
+  ///
+  /// - Throws: `RestError` for all other errors.
   private func concerningTheRecord(
     _ error: RestError, _ request: RestRequest, hasCondition: Bool
   ) throws(RestError) -> RestError {
@@ -94,30 +98,32 @@ struct RecordExchange: Sendable {
     case 404, 410:
       guard answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else {
         throw RecordExchange.misconfigured(
-          "\(place) was answered \(status) with \(answer.mediaType ?? "a body of no type"), not JSON: "
+          "\(place) was answered \(status) with \(answer.mediaType ?? "a body without a Content-Type"), not JSON: "
             + "the URL of the target is wrong, or a proxy answered; nothing was changed")
       }
       return error
     case 405, 501:
-      throw RecordExchange.misconfigured("\(place) was answered \(status): the server does not do that; check 'method' and 'url'")
+      throw RecordExchange.misconfigured(
+        "\(place) was answered \(status): the server does not support this; check 'method' and 'url'")
     case 428:
       throw RecordExchange.misconfigured(
-        "\(place) was answered 428: the server demands a condition; set 'precondition' to 'ifMatch'")
+        "\(place) was answered 428: the server requires a condition; set 'precondition' to 'ifMatch'")
     case 412 where !hasCondition:
       throw RecordExchange.misconfigured(
-        "\(place) carried no condition and was answered 412: the server demands one; set 'precondition' to 'ifMatch'")
+        "\(place) had no condition and was answered 412: the server requires one; set 'precondition' to 'ifMatch'")
     case 401, 403, 407, 408, 420, 425, 429: throw error
     case 400..<500: return error
     default: throw error
     }
   }
 
-  /// An error of the target's definition, which ends the run.
+  /// Makes an error about the target's definition, which ends the run.
   static func misconfigured(_ message: String) -> RestError {
     RestError(code: .httpStatus, message: "rest target: \(message)", outcome: .answered)
   }
 
-  /// Fills a template in.
+  /// Expands templates.
+  ///
   /// - Throws: ``MissingValue``.
   func filled<T>(_ body: () throws(URITemplate.Problem) -> T) throws(MissingValue) -> T {
     do {
@@ -127,13 +133,13 @@ struct RecordExchange: Sendable {
     }
   }
 
-  /// A record lacks what a template needs: that one cannot be sent.
+  /// The record lacks a value that a template needs, so it cannot be sent.
   struct MissingValue: Error, CustomStringConvertible {
     let message: String
     var description: String { message }
   }
 
-  /// The URL of a template with parameters.
+  /// Expands the URL and the parameters of a request.
   func url(_ template: URITemplate, _ params: [RecordRead.Parameter], _ row: UploadRow) throws(MissingValue) -> String {
     let values = row.values, base = connection.settings.baseURL
     return try filled { () throws(URITemplate.Problem) in
@@ -146,8 +152,9 @@ struct RecordExchange: Sendable {
 
   // MARK: Reading
 
-  /// Asks for one record.
-  /// - Throws: `RestError` for what ends the run.
+  /// Reads one record.
+  ///
+  /// - Throws: `RestError` if the run must end.
   func read(_ read: RecordRead, _ row: UploadRow) async throws -> ReadResult {
     let request = RestRequest(.GET, try url(read.url, read.params, row))
     switch try await send(request, read.headers, row, expecting: [404, 410]) {
@@ -160,26 +167,26 @@ struct RecordExchange: Sendable {
       let id = target.items.idField.value(in: .object(item))?.idText
       if let id, let own = row.record(id: target.items.idField), own != id {
         return .refused(
-          RestError(code: .invalidBody, message: "the server answered with the record '\(id)' in place of '\(own)'"))
+          RestError(code: .invalidBody, message: "the server answered with the record '\(id)' instead of '\(own)'"))
       }
       return .found(Found(members: try members(item, row), tag: tag(in: item, response)))
     }
   }
 
-  /// The tag of a record: in it, or in the answer that holds it alone.
+  /// Returns the tag of a record, from its members or from the headers of its own response.
   func tag(in item: JSONObject, _ response: ConnectionResponse) -> String? {
     up.tag.path.value(in: .object(item), of: PageAnswer(response))?.idText
   }
 
-  /// The item as the soup is to have it: without what is omitted, with what is mapped, its id as text.
+  /// Returns the members to store in the soup, as ``RecordShape`` makes them.
   func members(_ item: JSONObject, _ row: UploadRow) throws -> JSONObject {
     try RecordShape.members(of: item, target)
   }
 }
 
-/// Makes of a single record what the list's items become.
+/// Converts a single record as a list's items are converted.
 enum RecordShape {
-  /// Without what is omitted, with what is mapped, the id as text.
+  /// Removes omitted members, adds mapped ones, and turns the id into text.
   static func members(of item: JSONObject, _ target: RestTarget) throws -> JSONObject {
     var item = item
     let keys = target.items.idField.memberNames ?? []
@@ -194,14 +201,14 @@ enum RecordShape {
 }
 
 extension RestRequest {
-  /// Whether the server is to look at what it has before it acts.
+  /// Whether the request has a condition on the server's current version.
   fileprivate var isConditional: Bool {
     headers.contains { ["if-match", "if-none-match", "if-unmodified-since", "if-modified-since"].contains($0.name.lowercased()) }
   }
 }
 
 extension UploadRow {
-  /// The id that the record has, or is to have.
+  /// Returns the id that the record has, or will have after its create.
   func record(id path: ValuePath) -> String? { path.value(in: .object(record))?.idText }
 }
 

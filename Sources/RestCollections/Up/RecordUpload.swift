@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Sends one record, and says what became of it.
+/// Uploads one record and returns the result.
 struct RecordUpload: Sendable {
   let exchange: RecordExchange
   let memory: UploadMemory
@@ -12,7 +12,7 @@ struct RecordUpload: Sendable {
   var context: UploadContext { exchange.context }
   var now: Int64 { context.configuration.now() }
 
-  /// Repeats of a write that finds another tag each time.
+  /// Retries of a write whose tag keeps changing.
   private static let repeats = 3
 
   func send(_ action: UploadAction) async throws -> UploadResult {
@@ -28,7 +28,7 @@ struct RecordUpload: Sendable {
     }
   }
 
-  /// What the server said of the same content before.
+  /// The server's earlier refusal of the same content.
   private var refusedBefore: JSONValue? {
     guard let text = row.entry[LocalField.lastError]?.stringValue,
       let error = try? JSONValue(parsing: Array(text.utf8)), error["content"]?.stringValue == row.contentHash
@@ -49,16 +49,16 @@ struct RecordUpload: Sendable {
   }
 
   func readOnly(_ name: String) -> UploadResult {
-    failed("the server is read-only for this: the target has no '\(name)' in 'up'", code: "READ_ONLY")
+    failed("the target is read-only for this operation: it has no '\(name)' in 'up'", code: "READ_ONLY")
   }
 
   // MARK: Updates and deletes
 
   private func write(_ operation: UploadOperation?, _ name: String) async throws -> UploadResult {
     guard let operation else { return readOnly(name) }
-    guard let id = row.serverId else { return failed("the entry is not new but has no id of the server's") }
+    guard let id = row.serverId else { return failed("the entry is not new but has no server id") }
     let isOverwriting = context.mergeMode == .overwrite
-    // Looked at in this run: a delete has nothing to do, and no tag to be sent with.
+    // The record was already read in this run and is gone: there is nothing to delete.
     if name == "delete", memory.isGone(id) { return UploadResult(isSuccess: true) }
     if !isOverwriting, let reason = memory.whyUnreadable(id) { return failed(reason) }
     var tries = 0
@@ -67,7 +67,7 @@ struct RecordUpload: Sendable {
         return UploadResult(isSuccess: false, says: .recordHasChanged)
       }
       let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(tag: conditions.tag)
-      guard body.saysSomething else { return UploadResult(isSuccess: true) }
+      guard body.hasChanges else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
       switch try await exchange.send(
         request, operation.headers, row, conditions: conditions.headers, expecting: [404, 410])
@@ -96,7 +96,7 @@ struct RecordUpload: Sendable {
     var tag: String?
   }
 
-  /// - Returns: nil when the tag is to be read, and what comes with it compared first.
+  /// - Returns: nil if the engine must first read the tag and compare the record.
   private func conditions(_ id: String, mayRead: Bool) async throws -> Conditions? {
     var found = Conditions()
     switch up.precondition {
@@ -109,7 +109,8 @@ struct RecordUpload: Sendable {
     case .check, .ifMatch:
       var tag = memory.tag(of: id) ?? up.tag.path.value(in: .object(row.entry))?.idText
       if tag == nil, up.precondition == .ifMatch, up.hasRead {
-        // A record that was looked at in this run has none. Any other is read by the engine now, compared, and sent once more.
+        // A record already read in this run has no tag. Otherwise the engine must read and compare
+        // the record first, then send it again.
         guard mayRead || memory.wasSeen(id) else { return nil }
         if !memory.wasSeen(id) { _ = try await refreshTag(id) }
         tag = memory.tag(of: id)
@@ -120,8 +121,9 @@ struct RecordUpload: Sendable {
     }
   }
 
-  /// Reads what tag the record has now.
-  /// - Returns: False when the record cannot be read.
+  /// Reads the record's current tag.
+  ///
+  /// - Returns: False if the record cannot be read.
   private func refreshTag(_ id: String) async throws -> Bool {
     guard let read = up.read, case .found(let found) = try await exchange.read(read, row) else { return false }
     memory.note(tag: found.tag, of: id)
@@ -133,8 +135,8 @@ struct RecordUpload: Sendable {
     guard up.create != nil else { return failed(error) }
     guard memory.countRecreated() <= up.maxRecreate else {
       throw RecordExchange.misconfigured(
-        "more than \(up.maxRecreate) updates were answered \(error.status ?? 404), which would create their records "
-          + "anew; check 'up.update.url', or raise 'maxRecreate'")
+        "more than \(up.maxRecreate) updates were answered \(error.status ?? 404), so their records would be created "
+          + "again; check 'up.update.url', or raise 'maxRecreate'")
     }
     return failed(error, says: .recordMayBeGone)
   }
@@ -151,7 +153,7 @@ struct RecordUpload: Sendable {
     _ response: ConnectionResponse, _ operation: UploadOperation, _ body: UploadBody, _ name: String
   ) async throws -> UploadResult {
     if name == "delete" {
-      // The page of a portal says nothing about the record.
+      // A portal's HTML page says nothing about the record.
       guard PageAnswer(response).decides(bodyIsEmpty: response.body.count == 0) else {
         throw response.response.invalidBody("expected JSON, plain text or no body")
       }
@@ -159,8 +161,8 @@ struct RecordUpload: Sendable {
     }
     let answer = try RecordAnswer(response, to: operation, row, exchange)
     if let warning = answer.warning { warn(warning) }
-    if answer.saysGone {
-      return try gone(RestError(code: .httpStatus, message: "the server found no such record", status: 404), name)
+    if answer.isGone {
+      return try gone(RestError(code: .httpStatus, message: "the server did not find the record", status: 404), name)
     }
     guard let id = answer.id else {
       guard name == "create" else { return UploadResult(isSuccess: true) }
@@ -171,11 +173,11 @@ struct RecordUpload: Sendable {
       }
       throw response.response.invalidBody("the answer to the create has no id; set 'idPath' or 'itemPath'")
     }
-    // An answer without a tag does not say that the record has none.
+    // A response without a tag does not mean that the record has none.
     if let tag = answer.tag { memory.note(tag: tag, of: id) } else { memory.forget(id) }
     var result = UploadResult(isSuccess: true, id: id)
-    // Taken, and made later: until then the server shows the record as it was.
-    if name == "update", response.status == 202 { return laid(body.sent, over: result, id) }
+    // Accepted, but executed later: until then, the server still shows the old record.
+    if name == "update", response.status == 202 { return sentMembers(body.sent, in: result, id) }
     if var members = answer.members {
       if operation.answer == .partial { members = body.sent.replacing(with: members) } else { members = await computed(members) }
       result.record = members
@@ -184,7 +186,7 @@ struct RecordUpload: Sendable {
     return try await completed(result, id, body)
   }
 
-  /// Reads what the server made of a write that it did not answer with the record.
+  /// Reads the record after a write whose response did not contain it.
   func completed(_ given: UploadResult, _ id: String, _ body: UploadBody) async throws -> UploadResult {
     var result = given
     if let read = up.read {
@@ -195,37 +197,38 @@ struct RecordUpload: Sendable {
         if case .found(let found) = try await exchange.read(read, known) {
           memory.note(tag: found.tag, of: id)
           var members = await computed(found.members)
-          // A record that is read may lack its id, which stands beside it.
+          // A record that is read may lack its id, which is then taken from the request.
           row.identify(&members, id, exchange.target.items.idField)
           result.record = members
           return result
         }
       } catch let error as RestError where error.code != .cancelled && error.code != .shutDown {
-        warn("the record '\(id)' was written, and could not be read after it: \(error.message)")
+        warn("the record '\(id)' was written but could not be read afterwards: \(error.message)")
       }
     }
-    return laid(body.sent, over: result, id)
+    return sentMembers(body.sent, in: result, id)
   }
 
-  /// A record as the soup is to have it. The write is done: what the script's function cannot compute is told, and comes with the
-  /// next run down.
+  /// Returns the record to store in the soup. The write has succeeded, so a failing transform
+  /// function only causes a warning; its members follow with the next sync down.
   private func computed(_ members: JSONObject) async -> JSONObject {
     do {
       return try await exchange.computed(members)
     } catch {
-      warn("a record was written, and is stored without what the target's 'transform' computes: \(error)")
+      warn("a record was written but is stored without the members that the target's 'transform' computes: \(error)")
       return members
     }
   }
 
-  /// What was sent is all that is known of the record by now: its date and its tag are others.
-  private func laid(_ sent: JSONObject, over given: UploadResult, _ id: String) -> UploadResult {
+  /// Returns the sent members as the record, since nothing else is known. Its date and tag have
+  /// changed on the server.
+  private func sentMembers(_ sent: JSONObject, in given: UploadResult, _ id: String) -> UploadResult {
     var result = given, record = sent
     row.identify(&record, id, exchange.target.items.idField)
     for path in [exchange.target.items.dateField, up.tag.path].compactMap({ $0 }) where path == up.tag.path || !path.isIn(sent) {
       guard let keys = path.memberNames, let first = keys.first else { continue }
       record.remove(at: keys)
-      // Inside an object that goes with the record it is gone by that.
+      // A nested member was removed along with its object.
       if keys.count == 1 { result.outdated.append(first) }
     }
     result.record = record

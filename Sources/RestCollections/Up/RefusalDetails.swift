@@ -1,14 +1,14 @@
 import JSON
 import RestClient
 
-/// What a refusal says of one record, as `__last_error__` keeps it.
+/// Describes the refusal of a record, as stored in `__last_error__`.
 enum RefusalDetails {
-  /// Refusals of the record itself: it is sent again once it was edited.
+  /// Statuses that concern the record itself: it is only sent again after it was edited.
   static let lasting: Set<Int> = [400, 409, 413, 415, 422, 451]
 
   /// - Parameters:
-  ///   - at: Ms since 1970 UTC.
-  ///   - content: Of the entry that was refused, where it is not to be sent again as it stands.
+  ///   - at: Milliseconds since 1970 UTC.
+  ///   - content: The hash of the refused entry, if it must not be sent again unchanged.
   static func json(
     _ error: RestError, _ paths: ConnectionSettings.ErrorPaths, at: Int64, content: String?
   ) -> JSONValue {
@@ -25,7 +25,7 @@ enum RefusalDetails {
     return .object(json)
   }
 
-  /// A failure that is not the server's.
+  /// Describes a failure that did not come from the server.
   static func failure(_ message: String, status: Int = 0, code: String? = nil, at: Int64) -> JSONObject {
     [
       "status": .integer(Int64(status)), "code": code.map { .string($0) } ?? .null, "message": .string(message), "fields": [:],
@@ -61,7 +61,7 @@ enum RefusalDetails {
     return isOfTexts ? byName(body) ?? [:] : [:]
   }
 
-  /// Members with texts, or a list of errors that name their fields.
+  /// Reads an object with a text for each field, or a list of errors that name their fields.
   private static func byName(_ value: JSONValue) -> JSONObject? {
     if let list = value.arrayValue { return listed(list) }
     guard let object = value.objectValue else { return nil }

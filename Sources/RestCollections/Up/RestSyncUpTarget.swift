@@ -3,7 +3,7 @@ import MobileSync
 import RestClient
 import Synchronization
 
-/// A collection over HTTP as the destination of a soup's changes: one request a record.
+/// Uploads a soup's changes to a collection over HTTP, with one request per record.
 ///
 /// - Note: Source: the reference of link-paged and generic JSON REST collections, section 10.4.
 struct RestSyncUpTarget: SyncUpTarget {
@@ -11,16 +11,16 @@ struct RestSyncUpTarget: SyncUpTarget {
   let target: RestTarget
   let up: UploadRules
   private let connections: RestConnections?
-  /// As many as the connection lets write.
+  /// The number of writes that the connection allows in parallel.
   let requestsAtOnce: Int
   let largestBatch: Int
-  /// Of this run.
+  /// The state of the current run.
   let memory = UploadMemory()
 
-  /// So many requests' worth of answers are written in one transaction.
+  /// The results of this many rounds of parallel requests are stored in one transaction.
   private static let batchesTogether = 8
 
-  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  /// - Throws: ``SyncError`` `.invalidTarget`, which names the key.
   init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
     let down = try RestSyncDownTarget(json, connections)
     target = down.target
@@ -32,7 +32,7 @@ struct RestSyncUpTarget: SyncUpTarget {
     self.connections = connections
     let connection = connections?.settings(of: up.connection ?? target.connection)
     requestsAtOnce = connection?.maxParallel.writes ?? 1
-    // Where writes wait for one another on purpose, each answer is kept at once.
+    // If writes are paced, store each result at once.
     let isPaced = max(up.pauseMs, connection?.pauseMs ?? 0) > 0
     largestBatch = requestsAtOnce * (isPaced ? 1 : RestSyncUpTarget.batchesTogether)
     settings = UploadSettings(
@@ -42,7 +42,7 @@ struct RestSyncUpTarget: SyncUpTarget {
       lostCreateWaitMs: up.create?.once?.lookup.map { Int64($0.waitMs) })
   }
 
-  /// The first-level members that an operation sends; none where it sends them all.
+  /// The top-level members that an operation sends; empty if it sends all.
   private static func members(_ operation: UploadOperation?) -> [String] {
     guard case .fields(let fields)? = operation?.content else { return [] }
     var names: [String] = []
@@ -54,14 +54,14 @@ struct RestSyncUpTarget: SyncUpTarget {
     return names
   }
 
-  // MARK: Answers to the engine
+  // MARK: Properties for the engine
 
-  /// A batch of creates is what may be on its way at once, and is written back before the next one goes: a process that is killed
-  /// leaves no more creates open than that.
+  /// A batch of creates is limited to the requests in flight, and its results are stored before the
+  /// next batch. If the process is killed, no more creates than that remain uncertain.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.map { UploadGroup(uploads: [$0]) } }
 
   var sendsCreatesFirst: Bool { true }
-  /// Without a look before, the answer to an update decides.
+  /// If the record was not read before, the response to an update decides.
   var answersForItself: Bool { true }
   var keysCreates: Bool { up.create?.once != nil }
 
@@ -73,7 +73,7 @@ struct RestSyncUpTarget: SyncUpTarget {
 
   func keepsOrder(in soup: String) -> Bool { up.dependencies.contains { $0.soup == soup } }
 
-  /// Records are looked at before they are sent; a tag that stands in the entry makes that needless.
+  /// Whether to read records before sending them. A tag in the entry makes this unnecessary.
   var comparesFields: Bool {
     switch up.precondition {
     case .check: true
@@ -120,7 +120,7 @@ struct RestSyncUpTarget: SyncUpTarget {
     case waits(UploadResult)
   }
 
-  /// The entry with the ids that the server gave to records it names.
+  /// Replaces local ids of parents in the entry by the ids that the server assigned.
   private func withParents(_ given: JSONObject, _ action: UploadAction, _ context: UploadContext) async throws -> Parents {
     var entry = given
     guard action != .delete else { return .sent(entry) }
@@ -157,7 +157,7 @@ struct RestSyncUpTarget: SyncUpTarget {
     return versions.map { version in
       switch version {
       case .deleted: .deleted
-      // What kept it from being read is told when its turn to be sent comes.
+      // The reason is reported when the record's turn to be sent comes.
       case .unknown: .unchanged
       case .record(let record):
         fields.stamp(of: record).map { .modified($0) } ?? .unchanged
@@ -199,16 +199,17 @@ struct RestSyncUpTarget: SyncUpTarget {
         memory.note(tag: found.tag, of: id)
         return .record(compared(try await exchange.computed(found.members), row))
       case .refused(let error):
-        memory.note(unreadable: "the record could not be read before it is changed: \(error.message)", id)
+        memory.note(unreadable: "the record could not be read before the change: \(error.message)", id)
       }
     } catch let error as RecordExchange.MissingValue {
-      memory.note(unreadable: "the record could not be read before it is changed: \(error.message)", id)
+      memory.note(unreadable: "the record could not be read before the change: \(error.message)", id)
     }
     return .unknown
   }
 
-  /// What is compared of a record: what is sent, and once its date, or without one its tag, is another than the entry's also what
-  /// the entry was made from. A record that is read alone may have members that the list does not show.
+  /// Returns the members to compare. These are the members sent and, if the record's date (or its
+  /// tag, without a date) differs from the entry's, also the others that the entry has. A record
+  /// read on its own may have members that the list does not show.
   private func compared(_ record: JSONObject, _ row: UploadRow) -> JSONObject {
     let marks = [target.items.idField, target.items.dateField].compactMap { $0?.firstMember }
     let sent = Set((settings.updateFieldlist ?? []) + marks + fields.others)
@@ -224,11 +225,11 @@ struct RestSyncUpTarget: SyncUpTarget {
   }
 }
 
-/// What one run knows of the records that it sends. Any thread.
+/// What one run knows about the records it uploads. Threads: any.
 final class UploadMemory: Sendable {
   private struct State {
     var tags: [String: String] = [:]
-    /// Records that the server showed, with or without a tag.
+    /// Records that were read in this run, with or without a tag.
     var seen: Set<String> = []
     var unreadable: [String: String] = [:]
     var gone: Set<String> = []
@@ -238,7 +239,7 @@ final class UploadMemory: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Parameter tag: nil when the record has none.
+  /// - Parameter tag: nil if the record has none.
   func note(tag: String?, of id: String) {
     state.withLock {
       $0.tags[id] = tag
@@ -248,7 +249,7 @@ final class UploadMemory: Sendable {
     }
   }
 
-  /// What is known of a record is not true any more.
+  /// Discards outdated knowledge about a record.
   func forget(_ id: String) {
     state.withLock {
       $0.tags[id] = nil
@@ -258,24 +259,26 @@ final class UploadMemory: Sendable {
 
   func wasSeen(_ id: String) -> Bool { state.withLock { $0.seen.contains(id) } }
 
-  /// Notes that the server does not have a record.
+  /// Records that the server does not have a record.
   func note(gone id: String) { _ = state.withLock { $0.gone.insert(id) } }
 
   func isGone(_ id: String) -> Bool { state.withLock { $0.gone.contains(id) } }
 
   func tag(of id: String) -> String? { state.withLock { $0.tags[id] } }
 
-  /// Notes why a record could not be looked at.
+  /// Records why a record could not be read.
   func note(unreadable reason: String, _ id: String) { state.withLock { $0.unreadable[id] = reason } }
 
   func whyUnreadable(_ id: String) -> String? { state.withLock { $0.unreadable[id] } }
 
-  /// Notes that the server called a write a conflict.
-  /// - Returns: True when it did so before: the engine has found nothing since that would be one.
+  /// Records that the server reported a conflict for a write.
+  ///
+  /// - Returns: True if it did so before, although the engine has found no conflict since.
   func noteConflict(_ id: String) -> Bool { state.withLock { !$0.refused.insert(id).inserted } }
 
-  /// Counts a record that has to be made anew.
-  /// - Returns: How many there are by now.
+  /// Counts a record that must be created again.
+  ///
+  /// - Returns: The count so far.
   func countRecreated() -> Int {
     state.withLock {
       $0.recreated += 1

@@ -4,22 +4,24 @@ import RestClient
 
 /// The body of an upload.
 struct UploadBody: Sendable {
-  /// nil when there is none to send.
+  /// nil if there is no body.
   var bytes: [UInt8]?
-  /// First-level members of the entry that are sent as they stand there.
+  /// Top-level members of the entry that are sent unchanged.
   var sent: JSONObject = [:]
-  /// False for an update that changes nothing which is sent.
-  var saysSomething = true
+  /// False for an update in which no sent member has changed.
+  var hasChanges = true
 }
 
-/// Makes bodies.
+/// Makes the bodies of uploads.
 struct BodyWriter: Sendable {
   let exchange: RecordExchange
   let operation: UploadOperation
   let row: UploadRow
   private var target: RestTarget { exchange.target }
 
-  /// - Parameter tag: What the request is conditional on.
+  /// Makes the body.
+  ///
+  /// - Parameter tag: The tag of the request's condition.
   /// - Throws: ``RecordExchange/MissingValue``, ``SyncError`` of a function.
   func body(tag: String? = nil) async throws -> UploadBody {
     guard let content = operation.content else { return UploadBody() }
@@ -41,10 +43,10 @@ struct BodyWriter: Sendable {
         made.set(value, at: path.memberNames ?? [])
         if let name = path.firstMember { result.sent[name] = row.record[name] }
       }
-      result.saysSomething = !made.isEmpty || only == nil
+      result.hasChanges = !made.isEmpty || only == nil
     }
     if let constants = operation.constants {
-      made = made.overlaid(
+      made = made.merged(
         with: try exchange.filled { () throws(URITemplate.Problem) in try constants.expanded(row.values) })
     }
     if let wrap = operation.wrap { made = [wrap: .object(made)] }
@@ -52,7 +54,7 @@ struct BodyWriter: Sendable {
     return result
   }
 
-  /// - Returns: nil for what is not to be sent.
+  /// - Returns: nil if the field is not sent.
   private func value(_ field: UploadOperation.Field, changedSince base: JSONObject?) async throws -> JSONValue? {
     switch field.source {
     case .function(let name): return try await exchange.call(name, row.record)
@@ -64,7 +66,8 @@ struct BodyWriter: Sendable {
     }
   }
 
-  /// Members that the target's function has computed: of the item without them it makes the same ones again.
+  /// Returns the members that the target's function computes: those that it restores in an item
+  /// without them.
   private func computed() async throws -> Set<String> {
     guard let name = target.transform, let base = row.base else { return [] }
     let item = base.filtered { !LocalField.isLocalOnly($0.key) }
@@ -75,7 +78,8 @@ struct BodyWriter: Sendable {
     return Set(zip(keys, made).compactMap { key, value in value["record"]?[key] == item[key] ? key : nil })
   }
 
-  /// The item as last received, laid over with the entry: without what engine, mapping and id add, and without `computed`.
+  /// Returns the last received item with the entry's changes, without the id and the members added
+  /// by the engine, the mapping or the function.
   private func whole(tag: String?, without computed: Set<String>) -> JSONObject {
     var item = (row.base ?? [:]).replacing(with: row.record).filtered {
       !LocalField.isLocalOnly($0.key) && !computed.contains($0.key)
@@ -90,14 +94,14 @@ struct BodyWriter: Sendable {
     return item
   }
 
-  /// `a[b]=c`, as forms of nested members are written.
+  /// Encodes nested members as `a[b]=c`.
   private static func form(_ object: JSONObject) -> [UInt8] {
     var pairs: [(name: String, value: String)] = []
     func add(_ name: String, _ value: JSONValue) {
       switch value {
       case .object(let members): for (key, member) in members { add(name.isEmpty ? key : "\(name)[\(key)]", member) }
       case .array(let list): for (i, element) in list.enumerated() { add("\(name)[\(i)]", element) }
-      // An empty value is how a form takes one away.
+      // In a form, an empty value removes a value.
       case .null: pairs.append((name, ""))
       case .string(let text): pairs.append((name, text))
       default: pairs.append((name, value.text))
@@ -109,18 +113,19 @@ struct BodyWriter: Sendable {
 }
 
 extension RecordExchange {
-  /// What a function of a script makes of a record.
-  /// - Throws: ``MissingValue`` when it fails for this record.
+  /// Calls a script's function with a record.
+  ///
+  /// - Throws: ``MissingValue`` if the function fails for this record.
   func call(_ name: String, _ record: JSONObject) async throws -> JSONValue? {
     let answer = try await context.call(implementation: name, .transform, ["records": [.object(record)]])
     guard let made = answer["records"]?.arrayValue?.first else {
-      throw SyncError(.customTarget, "'\(name)' must give a value")
+      throw SyncError(.customTarget, "'\(name)' must return a value")
     }
     if let problem = made["error"]?.stringValue { throw MissingValue(message: "\(name) failed: \(problem)") }
     return made["record"].flatMap { $0.isNull ? Optional.none : $0 }
   }
 
-  /// A record with what the target's function computes, as a run down stores it.
+  /// Returns a record with the members that the target's function computes, as in a sync down.
   func computed(_ members: JSONObject) async throws -> JSONObject {
     guard let name = target.transform else { return members }
     return try await call(name, members)?.objectValue ?? members

@@ -3,22 +3,24 @@ import JSON
 import MobileSync
 import RestClient
 
-/// An entry that is to be sent.
+/// An entry to upload.
 struct UploadRow: Sendable {
-  /// As it stands in the soup.
+  /// The entry in the soup.
   let entry: JSONObject
-  /// As it was when it last equalled the server; nil when it never did.
+  /// The entry when it last matched the server; nil if it never did.
   let base: JSONObject?
-  /// What identifies a create.
+  /// Identifies a create.
   let key: CreateKey?
-  /// nil for an id that was made here.
+  /// nil if the id is local.
   let serverId: String?
-  /// The entry as templates and bodies see it: without an id that was made here, with the one that the create is to have.
+  /// The entry for templates and bodies: without a local id, and with the id that the create will
+  /// have.
   let record: JSONObject
-  /// Where templates get their values.
+  /// The values of templates.
   let values: TemplateValues
 
-  /// - Parameter isCreate: The record is to be made: an id that it has is that of one which is gone.
+  /// - Parameter isCreate: Whether the record is created; an id in the entry then belongs to a
+  ///   record that is gone.
   init(_ entry: JSONObject, base: JSONObject?, key: JSONObject?, isCreate: Bool = false, _ target: RestTarget) {
     self.entry = entry
     self.base = base
@@ -41,40 +43,40 @@ struct UploadRow: Sendable {
     values = TemplateValues(vars: target.vars, record: record.serialized())
   }
 
-  /// Gives members of the row the id that the server has; what stands around it in the row comes with it.
+  /// Sets the id in the members. If the id is nested, the object around it is taken from the entry.
   func identify(_ members: inout JSONObject, _ id: String, _ path: ValuePath) {
     let keys = path.memberNames ?? []
     if let first = keys.first, keys.count > 1, members[first] == nil { members[first] = entry[first] }
     members.set(.string(id), at: keys)
   }
 
-  /// Changes with whatever a script writes into the entry.
+  /// A hash that changes with any member written by a script.
   var contentHash: String {
     String(StableHash.of(entry.filtered { !LocalField.isLocalOnly($0.key) }.serialized()), radix: 16)
   }
 }
 
-/// What identifies a create, as the outbox keeps it.
+/// Identifies a create; stored in the outbox.
 struct CreateKey: Sendable {
   private(set) var json: JSONObject
 
   init(_ json: JSONObject) { self.json = json }
 
-  /// Of an idempotency header.
+  /// The value of the idempotency header.
   var token: String? { json["token"]?.stringValue }
-  /// The id that the record is to have.
+  /// The id that the record will have.
   var id: String? { json["id"]?.stringValue }
-  /// Of the unique field.
+  /// The value of the unique field.
   var unique: String? { json["unique"]?.stringValue }
-  /// Where the create is sent, as the server said before.
+  /// The URL of the create from an earlier response.
   var url: String? { json["url"]?.stringValue }
-  /// Why there is none: the request for it was refused.
+  /// Why the request before the create was refused.
   var refusal: JSONValue? { json["refusal"] }
-  /// It was sent before, and no answer came.
+  /// Whether the create was sent before without a response.
   var isRepeated: Bool { json["repeated"] == true }
 
   mutating func set(_ key: String, _ value: JSONValue?) { json[key] = value }
 
-  /// A random one, in lower case.
+  /// Returns a random UUID in lower case.
   static func uuid() -> String { UUID().uuidString.lowercased() }
 }

@@ -1,7 +1,7 @@
 import JSON
 import MobileSync
 
-/// Which layout of a type is meant. What is nil is left to the server.
+/// Selects one of a type's layouts. The server chooses the parts that are nil.
 public struct LayoutKey: Sendable, Equatable {
   public var type: String
   /// `Large`, `Medium` or `Small`.
@@ -30,25 +30,25 @@ public struct LayoutKey: Sendable, Equatable {
   }
 }
 
-/// How types are laid out for the user, cached in the soup `sfdcLayouts`.
+/// Fetches the page layouts of types and caches them in the soup `sfdcLayouts`.
 ///
 /// - Note: Source: Mobile SDK, `LayoutSyncManager`; see ``MetadataSyncManager`` for the differences.
 public struct LayoutSyncManager: Sendable {
   public static let soupName = "sfdcLayouts"
   private let cache: RecordCache
 
-  /// Registers the soup when it is missing. Blocks.
+  /// Registers the soup if it does not exist yet. Blocks.
   /// - Throws: `StoreError`.
   public init(_ manager: SyncManager) throws { cache = try RecordCache(manager, soup: Self.soupName) }
 
-  /// - Returns: nil when the cache has none and the mode asks no further.
-  /// - Throws: ``SyncError``: why the server's answer could not be had.
+  /// - Returns: nil if the cache has no layout for the key and the mode does not allow a request.
+  /// - Throws: ``SyncError`` if the server could not be asked or refused.
   public func fetchLayout(_ key: LayoutKey, mode: FetchMode = .cacheFirst) async throws -> ObjectLayout? {
     let id = try LayoutSyncDownTarget(key.target).recordId
     return try await cache.fetch(id, target: key.target, mode: mode).map { ObjectLayout(rawData: $0) }
   }
 
-  /// The same with a callback, which is called once.
+  /// The variant with a callback, which is called exactly once.
   public func fetchLayout(
     _ key: LayoutKey, mode: FetchMode = .cacheFirst,
     completion: @escaping @Sendable (Result<ObjectLayout?, any Error>) -> Void
@@ -57,7 +57,7 @@ public struct LayoutSyncManager: Sendable {
   }
 }
 
-/// One layout: sections of rows of items.
+/// A page layout: sections with rows of items.
 public struct ObjectLayout: Sendable, Equatable {
   public struct Section: Sendable, Equatable {
     public let rawData: JSONObject
@@ -86,7 +86,7 @@ public struct ObjectLayout: Sendable, Equatable {
     public var components: [JSONValue] { rawData["layoutComponents"]?.arrayValue ?? [] }
   }
 
-  /// The whole answer, with the members that the store adds.
+  /// The server's whole response, plus the members that the store adds.
   public let rawData: JSONObject
   public var id: String? { rawData["id"]?.stringValue }
   public var layoutType: String? { rawData["layoutType"]?.stringValue }

@@ -1,27 +1,27 @@
 import JSON
 import MobileSync
 
-/// What the server knows of types, cached in the soup `sfdcMetadata`.
+/// Fetches the descriptions of types and caches them in the soup `sfdcMetadata`.
 ///
-/// - Note: Source: Mobile SDK, `MetadataSyncManager`. A failing server is an error here, never silence; and a fetch leaves no
-///   row in `syncs_soup`.
+/// - Note: Source: Mobile SDK, `MetadataSyncManager`. Unlike there, a failed request is reported as an error, and a fetch
+///   leaves no row in `syncs_soup`.
 public struct MetadataSyncManager: Sendable {
   public static let soupName = "sfdcMetadata"
   private let cache: RecordCache
 
-  /// Registers the soup when it is missing. Blocks.
+  /// Registers the soup if it does not exist yet. Blocks.
   /// - Throws: `StoreError`.
   public init(_ manager: SyncManager) throws { cache = try RecordCache(manager, soup: Self.soupName) }
 
-  /// - Returns: nil when the cache has none and the mode asks no further.
-  /// - Throws: ``SyncError``: why the server's answer could not be had.
+  /// - Returns: nil if the cache has no description of the type and the mode does not allow a request.
+  /// - Throws: ``SyncError`` if the server could not be asked or refused.
   public func fetchMetadata(forObject type: String, mode: FetchMode = .cacheFirst) async throws -> ObjectMetadata? {
     try await cache.fetch(type, target: ["type": "metadata", "sobjectType": .string(type)], mode: mode).map {
       ObjectMetadata(rawData: $0)
     }
   }
 
-  /// The same with a callback, which is called once.
+  /// The variant with a callback, which is called exactly once.
   public func fetchMetadata(
     forObject type: String, mode: FetchMode = .cacheFirst,
     completion: @escaping @Sendable (Result<ObjectMetadata?, any Error>) -> Void
@@ -30,9 +30,9 @@ public struct MetadataSyncManager: Sendable {
   }
 }
 
-/// The description of one type.
+/// The server's description of one type.
 public struct ObjectMetadata: Sendable, Equatable {
-  /// The whole answer, with the members that the store adds.
+  /// The server's whole response, plus the members that the store adds.
   public let rawData: JSONObject
 
   public var name: String? { text("name") }
@@ -70,7 +70,7 @@ public struct ObjectMetadata: Sendable, Equatable {
 }
 
 extension Result where Failure == any Error {
-  /// What `body` returns or throws.
+  /// Captures what `body` returns or throws.
   init(awaiting body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

@@ -2,37 +2,37 @@ import JSON
 import MobileSync
 import SmartStore
 
-/// Where a cached answer comes from.
+/// Says whether a fetch reads the cache, asks the server, or both.
 public enum FetchMode: String, Sendable, CaseIterable {
-  /// The cache alone; nothing when it has none.
+  /// Reads the cache only.
   case cacheOnly = "CACHE_ONLY"
-  /// The cache, and the server when it has none.
+  /// Reads the cache, and asks the server if the cache has nothing.
   case cacheFirst = "CACHE_FIRST"
-  /// Always the server; the cache is renewed.
+  /// Always asks the server and updates the cache.
   case serverFirst = "SERVER_FIRST"
 }
 
-/// Answers of the server that are kept in a soup, one entry for each id, and renewed by a sync down.
+/// Caches server responses in a soup, one entry per id. A sync down fetches and refreshes them.
 struct RecordCache: Sendable {
   let manager: SyncManager
   let soup: String
 
-  /// Registers the soup when it is missing. Blocks.
+  /// Registers the soup if it does not exist yet. Blocks.
   init(_ manager: SyncManager, soup: String) throws {
     self.manager = manager
     self.soup = soup
     try manager.store.registerSoup(soup, indexSpecs: [IndexSpec(path: "Id", type: .json1)])
   }
 
-  /// - Returns: nil when there is none and the mode asks no further.
-  /// - Throws: What the sync down ended with.
+  /// - Returns: nil if the cache has no entry with this id and the mode does not allow a request.
+  /// - Throws: The error that the sync down ended with.
   func fetch(_ id: String, target: JSONObject, mode: FetchMode) async throws -> JSONObject? {
     if mode != .serverFirst {
       let cached = try await cached(id)
       if cached != nil || mode == .cacheOnly { return cached }
     }
     let end = try await manager.syncDown(target: target, options: SyncOptions().json, soupName: soup)
-    // The sync has no name and was for this once.
+    // The sync was created for this fetch only.
     try await SyncManager.onStartQueue { [manager] in try manager.deleteSync(.id(end.id)) }
     guard end.status == .done else { throw end.failure ?? SyncError(.stopped, "the sync was stopped") }
     return try await cached(id)

@@ -1,8 +1,8 @@
 import JSON
 
-/// How many of its API calls an org has used, as its answers say: those of all callers together, over the last 24 hours.
+/// An org's use of API calls, as its responses report it: all clients together, over the last 24 hours.
 public struct ApiUsage: Sendable, Equatable {
-  /// The part of one app.
+  /// The use and the limit of a single connected app.
   public struct PerApp: Sendable, Equatable {
     public let used: Int64
     public let max: Int64
@@ -12,7 +12,7 @@ public struct ApiUsage: Sendable, Equatable {
   public let used: Int64
   public let max: Int64
   public let perApp: PerApp?
-  /// When the answer came, milliseconds since 1970.
+  /// When the response arrived, in milliseconds since 1970.
   public let seenAt: Int64
 
   public static let header = "Sforce-Limit-Info"
@@ -24,9 +24,10 @@ public struct ApiUsage: Sendable, Equatable {
     self.seenAt = seenAt
   }
 
-  /// Reads `api-usage=18/5000; per-app-api-usage=17/250(appName=x); api-bursts=1/750`. Parts may be missing, and others may come.
+  /// Parses `api-usage=18/5000; per-app-api-usage=17/250(appName=x); api-bursts=1/750`. Every part is optional, and unknown
+  /// parts are ignored.
   ///
-  /// - Returns: Nil when the usage of the org is not among them.
+  /// - Returns: nil if the header does not hold the usage of the org.
   /// - Note: Source: Salesforce, REST API Developer Guide, "Limit Info Header"; the second part as simple-salesforce reads it.
   public init?(header: String, seenAt: Int64) {
     var parts: [Substring: Count] = [:]
@@ -41,7 +42,7 @@ public struct ApiUsage: Sendable, Equatable {
       seenAt: seenAt)
   }
 
-  /// `17/250(appName=x)`
+  /// A pair of numbers with an optional app name, such as `17/250(appName=x)`.
   private struct Count {
     let used: Int64, max: Int64
     var appName: String?
@@ -69,7 +70,7 @@ extension Substring {
 // MARK: Storage
 
 extension ApiUsage {
-  /// As `usage.json` keeps it, and as scripts get it.
+  /// The form in `usage.json`, which scripts get as well.
   public var json: JSONObject {
     var json: JSONObject = ["used": .integer(used), "max": .integer(max), "seenAt": .integer(seenAt)]
     if let perApp {
@@ -80,7 +81,7 @@ extension ApiUsage {
     return json
   }
 
-  /// Nil when one of the three numbers is missing or cannot be right.
+  /// Returns nil if one of the three numbers is missing or out of range.
   public init?(json: JSONValue) {
     guard let used = json["used"]?.integerValue, let max = json["max"]?.integerValue, used >= 0, max > 0,
       let seenAt = json["seenAt"]?.integerValue, seenAt >= 0
@@ -93,13 +94,13 @@ extension ApiUsage {
   }
 }
 
-/// How many API calls of an org syncs leave to others.
+/// The API calls of an org that syncs leave to other clients.
 public enum ApiReserve: Sendable, Equatable {
   case calls(Int64)
-  /// Hundredths of what the org has.
+  /// A percentage of the org's limit.
   case percent(Int64)
 
-  /// Reads `500` or `"10%"`.
+  /// Parses `500` or `"10%"`.
   public init?(_ value: JSONValue) {
     if let calls = value.integerValue ?? value.stringValue.flatMap({ Int64($0) }) {
       guard calls >= 0 else { return nil }
@@ -111,13 +112,14 @@ public enum ApiReserve: Sendable, Equatable {
     self = .percent(percent)
   }
 
-  /// Whether what is left is not more than the reserve. A reserve of 0 never is reached: then only the org itself refuses.
+  /// Returns true once the remaining calls do not exceed the reserve. A reserve of 0 is never reached: syncs then go on until
+  /// the org itself refuses.
   public func isReached(by usage: ApiUsage) -> Bool {
     let reserve = calls(of: usage.max)
     return reserve > 0 && usage.used >= usage.max - reserve
   }
 
-  /// The reserve in calls, rounded up.
+  /// Returns the reserve as a number of calls, rounded up.
   public func calls(of max: Int64) -> Int64 {
     switch self {
     case .calls(let calls): calls

@@ -1,14 +1,14 @@
 import RestClient
 import Support
 
-/// A person's sign-in in a browser, as this side knows it: the URL that the browser opens, and what its answer means. A value: no
-/// network, no clock.
+/// The client's side of a browser sign-in: builds the URL that the browser opens and interprets the redirect that comes back.
+/// A plain value that uses neither network nor clock.
 ///
 /// - Note: Source: RFC 6749 section 4.1, RFC 7636, RFC 8252, and the OAuth 2.0 web server flow in Salesforce's help.
 public struct AuthorizationRequest: Sendable, Equatable {
-  /// What the login page asks for although the browser has a session.
+  /// The step that the login page shows even if the browser already has a session.
   public enum Prompt: String, CaseIterable, Sendable {
-    /// Whatever the browser's session and earlier approvals say.
+    /// Nothing beyond what the browser's session and earlier approvals require.
     case none
     case login, consent
     case selectAccount = "select_account"
@@ -16,14 +16,14 @@ public struct AuthorizationRequest: Sendable, Equatable {
 
   public let loginURL: String
   public let clientId: String
-  /// Compared by the org character by character.
+  /// The callback URL. The org compares it character by character with the one registered for the app.
   public let redirectURI: String
-  /// Separated by blanks; nil asks for what the app has.
+  /// OAuth scopes separated by spaces; nil requests all scopes of the app.
   public var scope: String?
   public var prompt = Prompt.login
-  /// The user name that the page shows.
+  /// The user name that the login page fills in.
   public var loginHint: String?
-  /// Ties the browser's answer to this sign-in.
+  /// A random value that ties the redirect to this sign-in.
   let state: String
   let proof: PKCE
 
@@ -39,7 +39,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
     self.proof = proof
   }
 
-  /// Where the browser goes.
+  /// The URL that the browser opens.
   public var url: String {
     var fields = [
       (name: "response_type", value: "code"), ("client_id", clientId), ("redirect_uri", redirectURI), ("state", state),
@@ -51,7 +51,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
     return loginURL + "/services/oauth2/authorize?" + PercentEncoding.form(fields)
   }
 
-  /// What the token resource gets for a code.
+  /// Returns the form that exchanges a code at the token endpoint.
   func form(code: String, clientSecret: String?) -> [(name: String, value: String)] {
     [
       ("grant_type", "authorization_code"), ("code", code), ("client_id", clientId), ("redirect_uri", redirectURI),
@@ -68,17 +68,17 @@ extension AuthorizationRequest: CustomStringConvertible, CustomReflectable {
 // MARK: - Answers
 
 extension AuthorizationRequest {
-  /// What a browser, or a person who pasted something, brings.
+  /// The outcome of a sign-in, as the browser's redirect or pasted text reports it.
   public enum Answer: Sendable, Equatable {
-    /// The code of this sign-in. Secret until it is exchanged, which works once.
+    /// The authorization code. It is secret until it is exchanged, and can be exchanged only once.
     case code(String)
-    /// The org refused this sign-in, and it is over.
+    /// The org refused the sign-in, which is over.
     case refused(RestError)
-    /// Not an answer to this sign-in; the text says why.
+    /// The input does not belong to this sign-in; the text says why.
     case foreign(String)
   }
 
-  /// Judges the query of the redirect, without its `?`.
+  /// Interprets the query of the redirect, given without its `?`.
   public func answer(query: String) -> Answer {
     guard let fields = FormFields(query) else { return .foreign("its parameters cannot be read") }
     guard let given = fields.only("state"), hasEqualBytes(given, state) else {
@@ -91,8 +91,8 @@ extension AuthorizationRequest {
     return .code(code)
   }
 
-  /// Judges what a person pasted: the address that the browser could not load, all of it from `code=` on, or the address of the
-  /// org's error page.
+  /// Interprets pasted text: the address that the browser could not load, the part of it that starts with `code=`, or the
+  /// address of the org's error page.
   public func answer(pasted text: String) -> Answer {
     let text = withScheme(text.withoutBlanksAround)
     let reference = URLReference(text)
@@ -103,7 +103,7 @@ extension AuthorizationRequest {
     return .foreign("it is not the address of this sign-in's answer, which begins with \(redirectURI)?")
   }
 
-  /// Some browsers show addresses, and hand them out, without `http://`.
+  /// Adds the scheme, because some browsers show and copy addresses without `http://`.
   private func withScheme(_ text: String) -> String {
     guard let end = redirectURI.firstRange(ofASCII: "://")?.upperBound, text.hasPrefix(redirectURI[end...]) else { return text }
     return redirectURI[..<end] + text
@@ -114,7 +114,7 @@ extension AuthorizationRequest {
     let part = String(query.prefix { $0 != "#" })
     guard part.containsASCII("=") else { return bareCode }
     guard let fields = FormFields(part) else { return .foreign("its parameters cannot be read") }
-    // A code ends with signs that look like those of a parameter.
+    // A code ends with `=` signs, which look like a parameter's.
     guard fields.contains("code") || fields.contains("error") else { return bareCode }
     if fields.only("state") == nil, let error = fields.only("error") {
       return .refused(refusal(error, fields.only("error_description") ?? ""))
@@ -128,7 +128,7 @@ extension AuthorizationRequest {
       "a code alone does not say which sign-in it belongs to; paste the whole address, which begins with \(redirectURI)?")
   }
 
-  /// An org's own page for what it must not send back, such as an app that is not installed.
+  /// Recognizes the error page that an org shows when it must not redirect, for example if the app is not installed.
   private func errorPage(_ reference: URLReference) -> Answer? {
     guard WebAddress(reference.text) != nil, let query = reference.query, let fields = FormFields(query),
       let error = fields.only("error")
@@ -136,7 +136,7 @@ extension AuthorizationRequest {
     return .refused(refusal(error, fields.only("error_description") ?? ""))
   }
 
-  /// Which reason an error of the authorize resource has, and what to do about it.
+  /// Translates an error code of the authorize endpoint into an error with a reason and a remedy.
   private func refusal(_ code: String, _ description: String) -> RestError {
     let shown = String(code.prefix(100))
     let said = description.isEmpty ? shown : "\(shown): \(description.prefix(200))"
@@ -166,8 +166,8 @@ extension AuthorizationRequest {
 }
 
 extension URLReference {
-  /// Whether both name the same resource, queries apart. Browsers leave out the port that belongs to the scheme, and add a slash
-  /// where there is no path.
+  /// Returns true if both URLs are equal apart from their queries. Browsers drop the scheme's default port and replace an empty
+  /// path by a slash.
   fileprivate func isSamePage(as other: URLReference) -> Bool {
     guard path == other.path || ["", "/"].contains(path) && ["", "/"].contains(other.path) else { return false }
     if let mine = WebAddress(text), let others = WebAddress(other.text) { return mine == others }
@@ -184,7 +184,7 @@ extension String {
   }
 }
 
-/// Whether two texts are equal, in a time that says nothing about where they differ.
+/// Compares two texts of equal length in constant time.
 private func hasEqualBytes(_ a: String, _ b: String) -> Bool {
   let left = Array(a.utf8), right = Array(b.utf8)
   guard left.count == right.count else { return false }

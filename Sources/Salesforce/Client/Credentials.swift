@@ -1,22 +1,22 @@
 import RestClient
 
-/// How to get a session. Comes from the environment, a file or a command; never printed.
+/// The means to get a session, read from the environment, a file or a command. Never printed.
 public enum Credentials: Sendable, Equatable {
-  /// - Note: `password` is followed by the security token where the org asks for one.
+  /// - Note: If the org requires a security token, it is appended to `password`.
   case password(loginURL: String, clientId: String, clientSecret: String, username: String, password: String)
   case clientCredentials(loginURL: String, clientId: String, clientSecret: String)
-  /// - Note: Without a refresh token it is that of the kept session, which a person's sign-in left.
+  /// - Note: If `refreshToken` is nil, the refresh token of the stored session is used, which a browser sign-in left there.
   case refreshToken(loginURL: String, clientId: String, clientSecret: String?, refreshToken: String?)
 
   case jwtBearer(JWTBearer)
 
-  /// A token that another program got. Nothing renews it: once the org refuses it the session has expired. Nil is that of the
-  /// kept session.
+  /// An access token that another program obtained. It cannot be renewed: once the org refuses it, the session has expired. If
+  /// `accessToken` is nil, the token of the stored session is used.
   case accessToken(instanceURL: String, accessToken: String?)
-  /// A program that owns the session: the sf CLI, a command that prints a token, the program around the host.
+  /// A program that owns the session: the sf CLI, a command that prints a token, or the program that embeds the host.
   case external(ExternalToken)
 
-  /// The kind of a sign-in.
+  /// The kind of OAuth grant or other source of a session.
   public enum Grant: String, Sendable {
     case password
     case clientCredentials = "client_credentials"
@@ -27,7 +27,7 @@ public enum Credentials: Sendable, Equatable {
     case authorizationCode = "authorization_code"
   }
 
-  /// Where tokens come from; empty for an external source, whose sessions say it.
+  /// The URL of the login host; empty for an external source, whose sessions name it.
   public var loginURL: String {
     switch self {
     case .password(let url, _, _, _, _), .clientCredentials(let url, _, _), .refreshToken(let url, _, _, _):
@@ -38,9 +38,9 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// The form fields of the grant.
+  /// Returns the form fields of the grant.
   ///
-  /// - Parameter latest: A refresh token the server handed out later than the one in here.
+  /// - Parameter latest: A refresh token that the server issued after the one in these credentials.
   func form(latest: String? = nil) -> [(name: String, value: String)] {
     switch self {
     case .password(_, let clientId, let clientSecret, let username, let password):
@@ -54,18 +54,18 @@ public enum Credentials: Sendable, Equatable {
       let token = (latest ?? refreshToken).map { [(name: "refresh_token", value: $0)] } ?? []
       let secret = clientSecret.map { [(name: "client_secret", value: $0)] } ?? []
       return [("grant_type", "refresh_token"), ("client_id", clientId)] + token + secret
-    // An assertion is signed for each try; given tokens are asked for nowhere.
+    // Assertions are signed for each attempt; given tokens need no token request.
     case .jwtBearer, .accessToken, .external: return []
     }
   }
 
-  /// What to look at when the login host has refused for this reason.
+  /// Returns advice for a refusal with this reason.
   func remedy(for reason: SignInReason, _ serverCode: String?) -> String {
     let isShared = WebAddress(loginURL).map { JWTBearer.isShared($0.host) } ?? false
     let myDomain = "give the org's My Domain as loginUrl, such as https://acme.my.salesforce.com"
     switch reason {
     case .wrongCredentials: return wrongCredentialsRemedy
-    case .sessionEnded: return "the refresh token is no longer good: sign in anew to get another"
+    case .sessionEnded: return "the refresh token is no longer valid: sign in again to get a new one"
     case .userInactive: return "the user is inactive: an administrator of the org can activate it"
     case .orgInactive: return "the org is inactive"
     case .ipRestricted: return "the profile or the app allows neither this machine's address nor this hour"
@@ -85,8 +85,8 @@ public enum Credentials: Sendable, Equatable {
   private var wrongCredentialsRemedy: String {
     switch self {
     case .password:
-      "check the user name and the password, with the security token behind it where the org asks for one; a locked user, "
-        + "multi-factor sign-in and a password flow that is switched off are refused with the same words"
+      "check the user name and the password, followed by the security token if the org asks for one; a locked user, "
+        + "multi-factor sign-in and a disabled password flow get the same answer"
     case .jwtBearer: "check that the app has the certificate of this private key, and that clientId is its consumer key"
     case .clientCredentials, .refreshToken: "check the client id and the client secret"
     case .accessToken: "give a new access token"
@@ -94,7 +94,7 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// The word of a credentials file for how it signs in.
+  /// The sign-in method, in the terms of a credentials file.
   var flow: String {
     switch grant {
     case .password: "password"
@@ -106,7 +106,7 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// Who signs in, for messages.
+  /// Names the signing-in user or app in messages.
   var subject: String {
     switch self {
     case .accessToken: "the given access token"
@@ -115,13 +115,13 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// What must not be shown.
+  /// The values that must not appear in messages and logs.
   var secrets: [String] {
     if case .accessToken(_, let token) = self { return token.map { [$0] } ?? [] }
     return form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
   }
 
-  /// Which app signs in; empty where another program signed in.
+  /// The client id of the app that signs in; empty if another program signed in.
   public var clientId: String {
     switch self {
     case .password(_, let id, _, _, _), .clientCredentials(_, let id, _), .refreshToken(_, let id, _, _): id
@@ -130,7 +130,7 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// As whom, where the grant says so.
+  /// The user name, if the grant has one.
   public var username: String? {
     switch self {
     case .password(_, _, _, let name, _): name
@@ -139,7 +139,7 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// The refresh token a new session keeps when the server repeats none.
+  /// Returns the refresh token that a new session keeps if the response does not contain one.
   func refreshToken(latest: String?) -> String? {
     if case .refreshToken(_, _, _, let own) = self { latest ?? own } else { nil }
   }

@@ -1,11 +1,11 @@
 import JSON
 import RestClient
 
-/// A session that another program owns: it signs in and renews, we ask it.
+/// A source of sessions that another program owns: that program signs in and renews, and this type asks it for the result.
 public struct ExternalToken: Sendable, Equatable {
-  /// For messages, such as `the sf CLI's org 'prod'`. Two sources of one name are one.
+  /// The name in messages, such as `the sf CLI's org 'prod'`. Two sources with the same name are equal.
   public let name: String
-  /// Gets the session in use, or another one when the token in `refused` was refused. May take a minute.
+  /// Gets the current session, or a different one if the org refused the token `refused`. May take a minute.
   public let ask: @Sendable (_ refused: String?) async throws -> Session
 
   public init(name: String, ask: @escaping @Sendable (_ refused: String?) async throws -> Session) {
@@ -15,8 +15,8 @@ public struct ExternalToken: Sendable, Equatable {
 
   public static func == (a: ExternalToken, b: ExternalToken) -> Bool { a.name == b.name }
 
-  /// - Throws: ``RestError`` `.sessionExpired` when the source has nothing but the token that was refused; what the source says
-  ///   otherwise, as `.notAuthenticated` unless it is a ``RestError`` already.
+  /// - Throws: ``RestError`` `.sessionExpired` if the source returns the refused token again. Other errors of the source are
+  ///   passed on, as `.notAuthenticated` unless they are a ``RestError`` already.
   func session(refused: String?) async throws(RestError) -> Session {
     let session: Session
     do {
@@ -28,7 +28,7 @@ public struct ExternalToken: Sendable, Equatable {
     }
     guard session.accessToken != refused else {
       throw RestError(
-        code: .sessionExpired, message: "\(name) gave the same access token that the org has refused: sign in anew there",
+        code: .sessionExpired, message: "\(name) returned the same access token that the org has refused: sign in again there",
         outcome: .notSent)
     }
     return session
@@ -36,10 +36,10 @@ public struct ExternalToken: Sendable, Equatable {
 }
 
 extension Session {
-  /// A session of a token that another program got.
+  /// Creates a session from a token that another program obtained.
   ///
-  /// - Parameter identityURL: The `id` of the token's answer, where it is known: it names user and org. The token itself names
-  ///   the org before its exclamation mark.
+  /// - Parameter identityURL: The `id` of the token response if it is known; it names user and org. Without it the org is read
+  ///   from the part of the token before the exclamation mark.
   public init(givenToken: String, instanceURL: String, identityURL: String? = nil) {
     let instance = WebAddress.withoutTrailingSlashes(instanceURL)
     self.init(accessToken: givenToken, instanceURL: instance, loginURL: instance, identityURL: identityURL ?? "")
@@ -53,17 +53,17 @@ extension Session {
   }
 }
 
-/// Ids of orgs, whose 15 characters tell letter cases apart; the three behind them say which are capitals.
+/// Org ids. The first 15 characters are case-sensitive; the last three of the 18-character form encode which are capitals.
 enum OrgId {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
 
-  /// The org that an access token names, with 18 characters; nil for tokens of another form.
+  /// Returns the 18-character org id in an access token; nil for tokens of another form.
   static func ofToken(_ token: String) -> String? {
     guard token.hasPrefix("00D"), let mark = token.firstIndex(of: "!") else { return nil }
     return complete(token[..<mark])
   }
 
-  /// The form with 18 characters; nil for anything but an id.
+  /// Returns the 18-character form of an id; nil if the text is not an id.
   static func complete(_ id: some StringProtocol) -> String? {
     let bytes = Array(id.utf8)
     guard bytes.count == 15 || bytes.count == 18, bytes.allSatisfy({ isLetterOrDigit($0) }) else { return nil }

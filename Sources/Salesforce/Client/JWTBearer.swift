@@ -2,14 +2,14 @@ import JSON
 import RestClient
 import Support
 
-/// A sign-in with signed assertions, for programs that run without a user.
+/// A sign-in with signed assertions, for programs that run unattended.
 ///
 /// - Note: Source: RFC 7523, and the OAuth 2.0 JWT bearer flow in Salesforce's help.
 public struct JWTBearer: Sendable, Equatable {
   public var loginURL: String
   public var clientId: String
   public var username: String
-  /// Whom the assertion is for; nil takes the login host.
+  /// The assertion's `aud` claim; nil uses the login host.
   public var audience: String?
   public var key: SigningKeySource
 
@@ -21,15 +21,15 @@ public struct JWTBearer: Sendable, Equatable {
     self.key = key
   }
 
-  /// Seconds until an assertion ends.
+  /// Seconds until an assertion expires.
   static let lifetime: Int64 = 180
-  /// Seconds that the clocks may differ before the server's is believed.
+  /// The clock difference, in seconds, above which assertions are dated by the server's clock.
   static let clockLeeway = 30.0
   private static let login = "https://login.salesforce.com", test = "https://test.salesforce.com"
 
   var firstAudience: String { WebAddress.withoutTrailingSlashes(audience ?? loginURL) }
 
-  /// The one other audience to try after a refusal; nil where there is none.
+  /// Returns the other audience to try after a refusal; nil if there is none.
   func audience(after refused: String) -> String? {
     guard let host = WebAddress(loginURL)?.host, !Self.isShared(host) else { return nil }
     let isSandbox = host.containsASCII("--") || host.containsASCII(".sandbox.") || host.containsASCII(".scratch.")
@@ -37,12 +37,12 @@ public struct JWTBearer: Sendable, Equatable {
     return other == refused ? nil : other
   }
 
-  /// Whether a host is the login or test host, which all orgs share.
+  /// Returns true for the login and test hosts, which all orgs share.
   package static func isShared(_ host: String) -> Bool { host == "login.salesforce.com" || host == "test.salesforce.com" }
 
-  /// A compact JWT with the four claims that Salesforce asks for, and no others: each more is one more way to fail.
+  /// Returns a compact JWT with exactly the four claims that Salesforce requires; any other claim could be refused.
   /// - Parameter now: Seconds since 1970.
-  /// - Throws: ``RestError`` `.notAuthenticated` when the key cannot be read.
+  /// - Throws: ``RestError`` `.notAuthenticated` if the key cannot be read.
   func assertion(audience: String, now: Double) throws(RestError) -> String {
     let header: JSONObject = ["alg": "RS256", "typ": "JWT"]
     let claims: JSONObject = [

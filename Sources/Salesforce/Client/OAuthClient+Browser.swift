@@ -1,11 +1,12 @@
 import RestClient
 
 extension OAuthClient {
-  /// Exchanges the code that a browser brought for a session.
+  /// Exchanges the authorization code of a browser sign-in for a session.
   ///
-  /// Asked once, also when the answer is lost: a code works once, and an org ends what it gave for one that comes twice.
+  /// The request is never retried, not even if the response is lost: a code is valid once, and an org revokes the tokens of a
+  /// code that is sent twice.
   ///
-  /// - Throws: ``RestError`` `.notAuthenticated` with a reason when the org refuses; what kept it from answering otherwise.
+  /// - Throws: ``RestError`` `.notAuthenticated` with a reason if the org refuses; otherwise the error of the request.
   public func signIn(
     _ request: AuthorizationRequest, code: String, clientSecret: String? = nil
   ) async throws(RestError) -> Session {
@@ -13,7 +14,7 @@ extension OAuthClient {
     once.policy = .never
     once.timeoutS = TokenExchange.timeoutS
     let exchange = TokenExchange(
-      sender: once, asking: TokenAsking(request, hasSecret: clientSecret != nil), instanceURL: nil)
+      sender: once, context: TokenRequestContext(request, hasSecret: clientSecret != nil), instanceURL: nil)
     let answer: TokenExchange.Answer
     do throws(RestError) {
       answer = try await exchange.send { () throws(RestError) in request.form(code: code, clientSecret: clientSecret) }
@@ -30,7 +31,7 @@ extension OAuthClient {
     }
   }
 
-  /// The org may have given a session that never arrived; it gives none for this code again.
+  /// Reports a lost response as final: the org may have issued a session, and does not accept the code again.
   private static func withoutSecondTry(_ error: RestError, _ request: AuthorizationRequest) -> RestError {
     guard error.code == .noResponse, error.outcome != .notSent else { return error }
     var lost = error.recoded(
@@ -41,7 +42,7 @@ extension OAuthClient {
   }
 }
 
-extension TokenAsking {
+extension TokenRequestContext {
   fileprivate init(_ request: AuthorizationRequest, hasSecret: Bool) {
     self.init(
       loginURL: request.loginURL, grant: .authorizationCode, subject: "the sign-in of client \(request.clientId)"

@@ -18,11 +18,11 @@ public struct OAuthClient: Sendable {
     self.sender = sender
   }
 
-  /// How often a token resource is asked.
+  /// Controls the retries of a token request.
   struct Attempts: Sendable {
-    /// One try: what asks has waited for another host already.
+    /// Sends the request only once: the caller has already waited for another host.
     var isSingle = false
-    /// Looks for a session that another process has got meanwhile.
+    /// Looks for a session that another process has obtained in the meantime.
     var other: @Sendable () async -> Session? = { nil }
 
     init(isSingle: Bool = false, other: @escaping @Sendable () async -> Session? = { nil }) {
@@ -33,12 +33,12 @@ public struct OAuthClient: Sendable {
 
   /// Signs in.
   ///
-  /// - Parameter previous: The session that the new one replaces. Its refresh token is used in place of the credentials' own,
-  ///   because only the newest is good where tokens rotate; so is the audience that worked.
-  /// - Parameter refused: The access token that the org has refused: a source outside of here is asked for another one. Nil
-  ///   takes the one it has.
-  /// - Throws: ``RestError`` `.notAuthenticated` with a reason and the server's words when it refuses the credentials;
-  ///   `.httpStatus` and `.noResponse` when the same credentials may succeed later.
+  /// - Parameter previous: The session that the new one replaces. Its refresh token takes precedence over that of the
+  ///   credentials, because with rotating tokens only the newest is valid; its audience is reused, too.
+  /// - Parameter refused: The access token that the org has refused; an external source is then asked for a different one. If
+  ///   nil, the source's current token is used.
+  /// - Throws: ``RestError`` `.notAuthenticated` with a reason and the server's message if it refuses the credentials;
+  ///   `.httpStatus` and `.noResponse` if the same credentials may succeed later.
   public func signIn(
     _ credentials: Credentials, previous: Session? = nil, refused: String? = nil
   ) async throws(RestError) -> Session {
@@ -54,7 +54,7 @@ public struct OAuthClient: Sendable {
     default: break
     }
     try checkDomain(credentials)
-    var exchange = TokenExchange(sender: sender, asking: TokenAsking(credentials), instanceURL: previous?.instanceURL)
+    var exchange = TokenExchange(sender: sender, context: TokenRequestContext(credentials), instanceURL: previous?.instanceURL)
     exchange.sender.timeoutS = TokenExchange.timeoutS
     exchange.other = attempts.other
     if attempts.isSingle { exchange.sender.policy = .never }
@@ -72,10 +72,10 @@ public struct OAuthClient: Sendable {
     return fresh.completed(credentials, after: previous, now: sender.environment.now())
   }
 
-  /// Ends a session at the login host: its refresh token, and with it all that came of it, else its access token.
+  /// Revokes a session at the login host: its refresh token, which also ends the tokens derived from it, else its access token.
   ///
-  /// Asked once, and not for long: who signs out is not kept waiting for a host that is away. A token that is gone already, which
-  /// Salesforce answers with 400, has ended.
+  /// Sends one request with a short timeout, so that a sign-out does not wait for an unreachable host. The status 400, with
+  /// which Salesforce answers for a token that no longer exists, counts as success.
   public func revoke(_ session: Session) async throws(RestError) {
     let path = "/services/oauth2/revoke"
     let url = try WebAddress.url(path: path, query: [], base: session.loginURL)
@@ -84,7 +84,7 @@ public struct OAuthClient: Sendable {
       .POST, path, body: Array(form.utf8), contentType: "application/x-www-form-urlencoded", requiresAuthentication: false)
     var sender = sender
     sender.policy = .never
-    sender.timeoutS = Self.revocationS
+    sender.timeoutS = Self.revocationTimeoutS
     do throws(RestError) {
       _ = try await sender.send(request, url: url, token: nil)
     } catch {
@@ -92,10 +92,9 @@ public struct OAuthClient: Sendable {
     }
   }
 
-  /// Seconds.
-  private static let revocationS = 10.0
+  private static let revocationTimeoutS = 10.0
 
-  /// A given token is used unchecked: whether it is good is for the org to say.
+  /// Returns a session for a given token without checking the token; the org does that with the first request.
   private func given(
     _ token: String?, _ instanceURL: String, _ previous: Session?, refused: String?
   ) throws(RestError) -> Session {
@@ -111,7 +110,7 @@ public struct OAuthClient: Sendable {
   private static func expired(_ instanceURL: String) -> RestError {
     RestError(
       code: .sessionExpired,
-      message: "\(instanceURL) refused the given access token, and nothing here can renew it: give a new one",
+      message: "\(instanceURL) refused the given access token, which cannot be renewed here: give a new one",
       outcome: .notSent)
   }
 
@@ -122,13 +121,13 @@ public struct OAuthClient: Sendable {
     return error
   }
 
-  /// The hosts that all orgs share know no client credentials: the secret would be sent for nothing.
+  /// Refuses client credentials at the shared login hosts: they do not support this grant and would get the secret in vain.
   private func checkDomain(_ credentials: Credentials) throws(RestError) {
     guard case .clientCredentials = credentials, let host = WebAddress(credentials.loginURL)?.host, JWTBearer.isShared(host)
     else { return }
     var error = RestError(
       code: .notAuthenticated,
-      message: "\(credentials.loginURL) takes no client credentials; \(credentials.remedy(for: .wrongHost, nil))",
+      message: "\(credentials.loginURL) does not accept client credentials; \(credentials.remedy(for: .wrongHost, nil))",
       outcome: .notSent)
     error.reason = SignInReason.wrongHost.rawValue
     throw error
@@ -136,11 +135,11 @@ public struct OAuthClient: Sendable {
 
   // MARK: Assertions
 
-  /// One other audience is tried, and one assertion by the server's clock.
+  /// Signs in with an assertion. After a refusal it tries one other audience and one assertion dated by the server's clock.
   private func signIn(
     _ bearer: JWTBearer, _ exchange: TokenExchange, _ previous: Session?
   ) async throws(RestError) -> Session {
-    let isSameHost = previous?.loginURL == exchange.asking.loginURL
+    let isSameHost = previous?.loginURL == exchange.context.loginURL
     var audience = (isSameHost ? previous?.audience : nil) ?? bearer.firstAudience
     var offset = 0.0, otherWasTried = false, clockWasSet = false
     while true {
@@ -159,7 +158,7 @@ public struct OAuthClient: Sendable {
         case .session(let other): return other
         }
         var session = try Session(
-          tokenResponse: response, loginURL: exchange.asking.loginURL, refreshToken: nil)
+          tokenResponse: response, loginURL: exchange.context.loginURL, refreshToken: nil)
         session.audience = audience
         return session.completed(.jwtBearer(bearer), after: previous, now: now())
       } catch {
@@ -180,7 +179,7 @@ public struct OAuthClient: Sendable {
     error.reason == SignInReason.audience.rawValue || (error.code == .notAuthenticated && error.serverCode == "app_not_found")
   }
 
-  /// Seconds that the server's clock is ahead of ours; nil when the clocks agree or the server names no time.
+  /// Returns how many seconds the server's clock is ahead of ours; nil if the clocks agree or the response has no date.
   private func measuredOffset(_ error: RestError) -> Double? {
     guard let server = error.serverTime else { return nil }
     let offset = server - sender.environment.now()

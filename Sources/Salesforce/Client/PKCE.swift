@@ -1,6 +1,6 @@
 import Support
 
-/// A proof key for code exchange: who stole the code of a sign-in cannot exchange it without the verifier.
+/// A proof key for code exchange: a stolen authorization code is useless without the verifier.
 ///
 /// - Note: Source: RFC 7636, method S256. Lengths of 43 to 128 characters are allowed there; 32 bytes make 43.
 public struct PKCE: Sendable, Equatable {
@@ -11,7 +11,7 @@ public struct PKCE: Sendable, Equatable {
 
   init(verifier: String) { self.verifier = verifier }
 
-  /// What goes into the URL: the verifier's hash.
+  /// The hash of the verifier, which goes into the URL.
   public var challenge: String { Base64.urlText(SHA2.digest(verifier.utf8)) }
 }
 
@@ -20,9 +20,9 @@ extension PKCE: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["challenge": challenge]) }
 }
 
-/// Text that cannot be guessed.
+/// Generates texts that cannot be guessed.
 enum RandomToken {
-  /// 43 characters of the URL alphabet for 32 bytes of the system's generator.
+  /// Returns 32 bytes of the system's random number generator as 43 characters of URL-safe Base64.
   static func make() -> String {
     var generator = SystemRandomNumberGenerator()
     return Base64.urlText((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

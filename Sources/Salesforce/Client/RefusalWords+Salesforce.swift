@@ -1,7 +1,8 @@
 import RestClient
 
 extension RefusalWords {
-  /// The two limits on requests at the same time pass within seconds, the daily one does not.
+  /// The error codes of Salesforce by how soon they pass. The two limits on concurrent requests pass within seconds, the daily
+  /// limit does not.
   ///
   /// - Note: Source: Salesforce REST API Developer Guide, status codes and error responses, and the API limits.
   package static let salesforce = RefusalWords(

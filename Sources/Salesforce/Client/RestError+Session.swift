@@ -1,10 +1,10 @@
 import RestClient
 
 extension RestError {
-  /// True when a new session may help: 401, the sign-in pages' 403, or an instance that the org has left. Two 401 texts say
-  /// that it will not.
+  /// True if a new session may help: after a 401, the 403 of the identity pages, or an instance that the org has left. Two
+  /// error texts of a 401 say that it will not.
   ///
-  /// - Note: Source: Salesforce REST API as other clients handle it; the two texts otherwise lead to refresh loops.
+  /// - Note: Source: Salesforce REST API as other clients handle it; retrying after these two texts would loop forever.
   var isSessionRefusal: Bool {
     if serverCode == "URL_NOT_RESET" { return true }
     if status == 403 { return body == "Bad_OAuth_Token" }
@@ -13,14 +13,15 @@ extension RestError {
     return !hopeless.contains { (body ?? "").containsASCII($0) }
   }
 
-  /// Whether the instance gives no answer of its own, as one that an org has left: nothing was done there.
+  /// Returns true if the instance did not process the request: it could not be reached, or it redirects elsewhere, as an
+  /// instance does that the org has left.
   func isUnreachable(_ instanceURL: String) -> Bool {
     if code == .noResponse { return outcome == .notSent }
     guard let status, [301, 302, 303, 307, 308].contains(status), let target = header("Location") else { return false }
     return WebAddress(target).map { $0 != WebAddress(instanceURL) } ?? false
   }
 
-  /// Whether only a person or other credentials bring a session back.
+  /// True if only a person or other credentials can restore the session.
   var isLoss: Bool {
     switch code {
     case .sessionExpired, .otherOrg: return true
@@ -35,11 +36,11 @@ extension RestError {
     RestError(code: .notAuthenticated, message: "signed out; oauth.authenticate signs in again", outcome: .notSent)
   }
 
-  /// - Parameter refused: The session in use so far; nil when there was none.
+  /// - Parameter refused: The session so far; nil if there was none.
   static func cannotRenew(_ refused: Session?) -> RestError {
     guard let refused, refused.flow == nil || refused.flow == "token" else { return .needsPerson(refused) }
     return RestError(
-      code: .sessionExpired, message: "there are no credentials to renew it with: sign in anew", outcome: .notSent)
+      code: .sessionExpired, message: "there are no credentials to renew it: sign in again", outcome: .notSent)
   }
 
   private static func needsPerson(_ refused: Session?) -> RestError {
@@ -51,22 +52,22 @@ extension RestError {
     return error
   }
 
-  /// The login host gave a session of another org or user than the one that is kept: it is not used.
+  /// The error for a new session that belongs to a different org or user than the stored one. Such a session is not used.
   static func other(_ what: String, at loginURL: String, kept: String, given: String) -> RestError {
     RestError(
       code: .otherOrg,
-      message: "\(loginURL) signed in to \(what) \(given), and the data kept here are of \(what) \(kept); a sandbox that "
-        + "was refreshed is another org: keep the old data and begin anew with `tureen login --new-org`",
+      message: "\(loginURL) signed in to \(what) \(given), but the data in this home belong to \(what) \(kept); a sandbox that "
+        + "was refreshed is a new org: `tureen login --new-org` sets the old data aside and starts again",
       outcome: .answered)
   }
 
-  /// What a place that keeps sessions threw.
+  /// Converts an error of a session store.
   init(keeping error: any Error) {
     switch error {
     case let error as RestError: self = error
     case is CancellationError: self = .cancelled(outcome: .notSent)
     default:
-      self.init(code: .notAuthenticated, message: "the session cannot be read or kept: \(error)", outcome: .notSent)
+      self.init(code: .notAuthenticated, message: "the session cannot be read or stored: \(error)", outcome: .notSent)
     }
   }
 }

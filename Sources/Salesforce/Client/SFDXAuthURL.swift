@@ -3,17 +3,17 @@ import RestClient
 
 /// The parts of an SFDX auth URL, `force://<clientId>:<clientSecret>:<refreshToken>@<host>`.
 ///
-/// - Note: Source: sfdx-core, `AuthInfo.parseSfdxAuthUrl`. What follows the host is ignored; https is meant.
+/// - Note: Source: sfdx-core, `AuthInfo.parseSfdxAuthUrl`. Anything after the host is ignored; the scheme is always https.
 public struct SFDXAuthURL: Sendable, Equatable {
   public let credentials: Credentials
 
-  /// What is wrong with a URL. Never holds any of it.
+  /// Describes what is wrong with a URL, without quoting any part of it.
   public struct Problem: Error, Equatable, CustomStringConvertible {
     public let description: String
   }
 
-  /// Reads a file or an input: the URL alone, or JSON as the sf CLI writes it, which has it as `sfdxAuthUrl`, also inside
-  /// `result`.
+  /// Parses the text of a file or an input: the bare URL, or the sf CLI's JSON with the URL in `sfdxAuthUrl`, either at the top
+  /// level or inside `result`.
   public init(file text: String) throws(Problem) {
     var bare = String(text.drop { $0.isWhitespace })
     while bare.last?.isWhitespace == true { bare.removeLast() }

@@ -2,7 +2,7 @@ import Logging
 import MobileSync
 import RestClient
 
-/// A signed-in client of one org: tokens, refreshes and retries happen in here and nowhere else.
+/// The client of one org. It alone handles tokens, refreshes and retries.
 ///
 /// Threads: any. Owns its transport and session; ``shutdown()`` ends both.
 public final class SalesforceClient: RestClient {
@@ -11,31 +11,35 @@ public final class SalesforceClient: RestClient {
   private let sessions: SessionProvider
   private let oauth: OAuthClient
   private let loginURL: String?
-  /// The app that signs in, and as whom; nil where the credentials do not say.
+  /// The client id of the app and the user name; nil if the credentials do not contain them.
   public let clientId: String?
   public let username: String?
-  /// Whether callers are kept from the tokens, and from hosts that are not the org's.
-  private let isRestricted: Bool
+  /// True if callers must not see tokens.
+  private let hidesTokens: Bool
+  /// The hosts besides the org's that callers may reach; nil for all.
+  private let reachableHosts: ReachableHosts?
   private let secrets: [String]
 
   /// - Parameters:
-  ///   - session: One to begin with, where there is no store; nil signs in with the first request.
-  ///   - store: Where the session is kept, for the next run and for other processes; nil keeps it in memory.
-  ///   - credentials: For signing in and for refreshing. Without them an expired session stays expired.
-  ///   - orgId: The org that sessions must be of, as the place that keeps them knows it; nil takes the one of the first.
-  ///   - isRestricted: For requests that strangers make: hosts other than the org's are refused, and the tokens are taken out
-  ///     of what servers say.
-  ///   - userAgent: Asked for each request, so that it may change meanwhile.
-  ///   - onSessionChange: Awaited before the requests go on that a change is about.
+  ///   - session: The initial session if there is no store; nil signs in with the first request.
+  ///   - store: Stores the session for the next run and for other processes; nil keeps it in memory.
+  ///   - credentials: Used to sign in and to refresh. Without them an expired session stays expired.
+  ///   - orgId: The org that every session must belong to; nil accepts the org of the first session.
+  ///   - hidesTokens: True for requests of untrusted scripts: tokens are removed from responses, as they always are from errors.
+  ///   - reachableHosts: The hosts besides the org's that requests may reach; nil for all.
+  ///   - userAgent: Called for each request, because the value may change.
+  ///   - onSessionChange: Awaited before the requests continue that are waiting for the session.
   public init(
     session: Session? = nil, store: (any SessionStore)? = nil, credentials: Credentials? = nil, orgId: String? = nil,
-    apiVersion: String = "v66.0", transport: HTTPTransport = HTTPTransport(), isRestricted: Bool = false,
-    policy: RetryPolicy = .standard, environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
+    apiVersion: String = "v66.0", transport: HTTPTransport = HTTPTransport(), hidesTokens: Bool = false,
+    reachableHosts: ReachableHosts? = nil, policy: RetryPolicy = .standard, environment: RetryEnvironment = .live,
+    observer: (any RestObserver)? = nil,
     logger: Logger = Logger(label: "tureen.rest"), userAgent: @escaping @Sendable () -> String = { "tureen" },
     onSessionChange: @escaping @Sendable (SessionChange) async -> Void = { _ in }
   ) {
     self.apiVersion = apiVersion
-    self.isRestricted = isRestricted
+    self.hidesTokens = hidesTokens
+    self.reachableHosts = reachableHosts
     secrets = credentials?.secrets ?? []
     sender = RequestSender(
       transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,
@@ -49,24 +53,24 @@ public final class SalesforceClient: RestClient {
     username = credentials?.username
   }
 
-  /// The session in use; signs in when there is none yet.
+  /// Returns the current session; signs in if there is none yet.
   public func session() async throws(RestError) -> Session {
     try await sessions.current()
   }
 
-  /// The session in use, nil when nobody is signed in. Sends nothing.
+  /// Returns the current session without sending a request; nil if no user is signed in.
   public func knownSession() async -> Session? { await sessions.known() }
 
-  /// A new session in place of the one in use, also after ``signOut()``.
+  /// Replaces the current session by a new one. Also works after ``signOut()``.
   public func signIn() async throws(RestError) -> Session { try await sessions.signIn() }
 
-  /// Goes on with the session that a person's sign-in has kept, also after ``signOut()``.
+  /// Adopts the session that a browser sign-in has stored. Also works after ``signOut()``.
   package func adoptKeptSession() async { await sessions.adoptKept() }
 
-  /// Forgets the session, here and where it is kept; requests that need one fail with `notAuthenticated` until ``signIn()``. Then
-  /// asks the login host, once and for ten seconds at most, to revoke its token.
+  /// Removes the session from memory and from the store, so that requests which need one fail with `notAuthenticated` until
+  /// ``signIn()``. Then asks the login host to revoke the token, with one request of at most ten seconds.
   ///
-  /// - Returns: False when the login host could not be asked or refused: the token then lives until it expires.
+  /// - Returns: False if the login host was unreachable or refused: the token is then valid until it expires.
   @discardableResult
   public func signOut() async -> Bool {
     guard let ended = await sessions.signOut() else { return true }
@@ -79,16 +83,16 @@ public final class SalesforceClient: RestClient {
     }
   }
 
-  /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
-  ///   more. That is safe for a create as well: a request without a session changes nothing.
+  /// - Note: A refused session is renewed by a single request for all callers, and each of their requests is sent again. That
+  ///   is safe even for a create, because a request with a refused session changes nothing.
   public func send(_ request: RestRequest) async throws -> RestResponse {
-    // The session that a request ends with may be another one than it begins with.
+    // The session may change during the request; redact the tokens of both.
     let before = await sessions.known()
     do throws(RestError) {
       let response = try await sendWithSession(request)
-      return isRestricted ? await redaction(before).cleaned(response) : response
+      return hidesTokens ? await redaction(before).cleaned(response) : response
     } catch {
-      // Errors end up in logs and on screens, and a server may say back what it was sent.
+      // Errors end up in logs and on screens, and a server may quote what it was sent.
       throw await redaction(before).cleaned(error)
     }
   }
@@ -96,7 +100,7 @@ public final class SalesforceClient: RestClient {
   private func sendWithSession(_ request: RestRequest) async throws(RestError) -> RestResponse {
     guard request.requiresAuthentication else { return try await sendOpenly(request) }
     var session = try await sessions.current(), request = request, isFresh = false
-    // Sessions that other processes got may be refused as well; each is another one.
+    // A session that another process obtained may be refused as well; then try the next one.
     for _ in 0..<Self.mostSessions {
       let refused: RestError
       do throws(RestError) {
@@ -114,11 +118,11 @@ public final class SalesforceClient: RestClient {
       code: .sessionExpired, message: "\(session.instanceURL) refused \(Self.mostSessions) sessions, one after the other")
   }
 
-  /// Sessions that a request is sent with at most. All but the last were got by other processes, which may use them up before a
-  /// slow one comes to send; one that was got for this request ends it at once when it is refused.
+  /// The most sessions that one request tries. All but the last were obtained by other processes and may have ended before a
+  /// slow request gets to use them. If the session that was obtained for this request is refused, the request fails at once.
   private static let mostSessions = 16
 
-  /// The session to send a refused request with once more; nil when that does not help.
+  /// Returns the session with which to repeat a failed request; nil if repeating does not help.
   private func replacement(of session: Session, after refused: RestError) async throws(RestError) -> SessionProvider.Renewed? {
     if refused.isSessionRefusal {
       do throws(RestError) {
@@ -134,7 +138,7 @@ public final class SalesforceClient: RestClient {
     return WebAddress(next.session.dataURL) == WebAddress(session.dataURL) ? nil : next
   }
 
-  /// What the request ends with when no other session helps.
+  /// Returns the final error of a request that no other session can save.
   private func ended(_ refused: RestError, _ session: Session, _ isFresh: Bool) -> RestError {
     guard isFresh, refused.isSessionRefusal else { return refused }
     return refused.recoded(
@@ -143,7 +147,7 @@ public final class SalesforceClient: RestClient {
         + "the API, and that the connected app allows it")
   }
 
-  /// An address on the instance that the org has left, on the new one.
+  /// Rewrites an absolute URL on the org's old instance to the new instance.
   private static func moved(_ path: String, from old: Session, to new: Session) -> String {
     guard let target = WebAddress(path), target == WebAddress(old.dataURL), old.dataURL != new.dataURL,
       let scheme = path.firstRange(ofASCII: "://"),
@@ -160,6 +164,7 @@ public final class SalesforceClient: RestClient {
   private func send(_ request: RestRequest, with session: Session) async throws(RestError) -> RestResponse {
     let url = try WebAddress.url(path: request.path, query: request.query, base: session.base(ofPath: request.path))
     guard session.mayAuthorize(url) else {
+      try await checkReach(url)
       throw .invalidURL("the session is for \(session.dataURL) only, not for '\(WebAddress(url)?.host ?? "")'")
     }
     return try await sender.send(request, url: url, token: session.accessToken)
@@ -170,11 +175,17 @@ public final class SalesforceClient: RestClient {
     return TokenRedaction(secrets + sessions.flatMap { [$0.accessToken, $0.refreshToken ?? ""] })
   }
 
-  /// Whether a URL leads to where the session may go, or to where it comes from.
+  /// Returns true if the URL leads to a host that may get the session's token, or to the login host.
   private func isOfOrg(_ url: String) async -> Bool {
     if await sessions.known()?.mayAuthorize(url) == true { return true }
     guard let loginURL, let login = WebAddress(loginURL) else { return false }
     return WebAddress(url) == login
+  }
+
+  /// - Throws: ``RestError`` `.restricted` if callers may not reach the URL's host.
+  private func checkReach(_ url: String) async throws(RestError) {
+    guard let hosts = reachableHosts, let address = WebAddress(url), !hosts.contains(address), await !isOfOrg(url) else { return }
+    throw hosts.refusal(of: url)
   }
 
   private func sendOpenly(_ request: RestRequest) async throws(RestError) -> RestResponse {
@@ -182,9 +193,7 @@ public final class SalesforceClient: RestClient {
       throw .invalidURL("no instance and no login host is known for '\(request.pathWithoutQuery)'")
     }
     let url = try WebAddress.url(path: request.path, query: request.query, base: base)
-    if isRestricted, await !isOfOrg(url) {
-      throw .invalidURL("a restricted script reaches the org alone, not '\(WebAddress(url)?.host ?? "")' (--restricted)")
-    }
+    try await checkReach(url)
     return try await sender.send(request, url: url, token: nil)
   }
 }

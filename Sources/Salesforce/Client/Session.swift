@@ -2,35 +2,35 @@ import JSON
 import Logging
 import RestClient
 
-/// A signed-in user's session. Whoever holds it can act as the user: it is stored with mode 0600 and never printed,
-/// not even by `print`, `dump` or a debugger's summary.
+/// A signed-in user's session. Its tokens allow acting as the user, so it is stored with mode 0600 and never printed, not even
+/// by `print`, `dump` or a debugger's summary.
 public struct Session: Sendable, Equatable {
   public var accessToken: String
-  /// Absent after a sign-in by password or client credentials.
+  /// nil after a sign-in by password or client credentials.
   public var refreshToken: String?
-  /// Where data calls go, such as `https://example.my.salesforce.com`.
+  /// The base URL of the org's instance, such as `https://example.my.salesforce.com`.
   public var instanceURL: String
   public var userId: String
   public var orgId: String
-  /// Where the user signed in, and where a refresh goes.
+  /// The login host, which also refreshes the session.
   public var loginURL: String
   public var identityURL: String
-  /// Milliseconds since 1970; nil when the server did not say.
+  /// Milliseconds since 1970; nil if the server did not say.
   public var issuedAt: Int64?
-  /// Whom the assertion was for that the login host accepted; nil after other flows.
+  /// The audience of the assertion that the login host accepted; nil after other flows.
   public var audience: String?
-  /// How the user signed in, in a word of the credentials file, such as `jwt` or `browser`.
+  /// How the user signed in, in the terms of a credentials file, such as `jwt` or `browser`.
   public var flow: String?
-  /// The app that signed in, and as whom.
+  /// The client id of the app, and the user name.
   public var clientId: String?
   public var username: String?
   public var displayName: String?
-  /// What the token may be used for, as the server said it: words between spaces.
+  /// The scopes of the token as the server returned them, separated by spaces.
   public var scope: String?
-  /// The site that the user belongs to; nil for the org's own users.
+  /// The id of the Experience Cloud site that the user belongs to; nil for internal users.
   public var communityId: String?
   public var communityURL: String?
-  /// Milliseconds since 1970 by our clock: when this token came.
+  /// When this token arrived, in milliseconds since 1970 by the local clock.
   public var refreshedAt: Int64?
 
   public init(
@@ -47,17 +47,18 @@ public struct Session: Sendable, Equatable {
     self.issuedAt = issuedAt
   }
 
-  /// Where its token may go: the instance, and the login host for the identity page. Nowhere else, whatever URL a
-  /// response or a script names.
+  /// Returns true if a request to this URL may carry the token: only the instance, the site and the login host may get it,
+  /// even if a response or a script names another URL.
   func mayAuthorize(_ url: String) -> Bool {
     guard let target = WebAddress(url) else { return false }
     return [dataURL, instanceURL, loginURL, identityURL].contains { WebAddress($0) == target }
   }
 
-  /// Where data calls go: the site of a user who belongs to one, else the instance.
+  /// The base URL of data requests: the user's site if there is one, else the instance.
   public var dataURL: String { communityURL.flatMap { WebAddress($0) == nil ? nil : $0 } ?? instanceURL }
 
-  /// The base of a data call: the site without its path where the call's own has it already, as a server's links may.
+  /// Returns the base URL for a path. If the path already starts with the site's path, as links in responses may, the base
+  /// omits it.
   func base(ofPath path: String) -> String {
     let url = dataURL
     guard let scheme = url.firstRange(ofASCII: "://"), let slash = url[scheme.upperBound...].firstIndex(of: "/"),
@@ -78,7 +79,7 @@ extension Session: CustomStringConvertible, CustomDebugStringConvertible, Custom
 // MARK: Storage
 
 extension Session {
-  /// For the file or key store that keeps it. Holds the tokens in clear.
+  /// The stored form. Contains the tokens in clear text.
   public var json: JSONValue {
     var object: JSONObject = [
       "accessToken": .string(accessToken), "instanceURL": .string(instanceURL), "userId": .string(userId),
@@ -91,7 +92,7 @@ extension Session {
     return .object(object)
   }
 
-  /// Members that are texts or missing, by their keys.
+  /// The optional text members with their keys.
   private static var texts: [(key: String, value: WritableKeyPath<Session, String?>)] {
     [
       ("audience", \.audience), ("flow", \.flow), ("clientId", \.clientId), ("username", \.username),
@@ -99,14 +100,14 @@ extension Session {
     ]
   }
 
-  /// What ``json`` may hold.
+  /// All keys that ``json`` may contain.
   static var keys: [String] {
     [
       "accessToken", "instanceURL", "userId", "orgId", "loginURL", "identityURL", "refreshToken", "issuedAt", "refreshedAt",
     ] + texts.map(\.key)
   }
 
-  /// nil when a token or an address is missing: such a session is as good as none.
+  /// Returns nil if the token or one of the URLs is missing.
   public init?(json: JSONValue) {
     guard let accessToken = json["accessToken"]?.stringValue, let instanceURL = json["instanceURL"]?.stringValue,
       let loginURL = json["loginURL"]?.stringValue
@@ -123,12 +124,12 @@ extension Session {
 // MARK: Token answers
 
 extension Session {
-  /// With what the token resource does not say: how it was got, and what was known of the user before.
+  /// Adds what the token response does not contain: the sign-in method, and what the previous session knew of the user.
   func completed(_ credentials: Credentials, after known: Session?, now: Double) -> Session {
     var session = self
     session.refreshedAt = Int64(now * 1_000)
     session.clientId = credentials.clientId
-    // A refresh token says nothing of how it was got.
+    // A refresh keeps the method of the original sign-in.
     session.flow = (credentials.grant == .refreshToken ? known?.flow : nil) ?? credentials.flow
     session.username = credentials.username ?? known?.username
     guard let known else { return session }
@@ -142,24 +143,24 @@ extension Session {
     return session
   }
 
-  /// Ids of 18 characters are those of 15 with three more. A session without ids is of any org.
+  /// Compares the first 15 characters, which are the same in both forms of an id. A session without an id matches any org.
   func isOfSameOrg(as other: Session) -> Bool { Self.isSame(orgId, other.orgId) }
   func isOfSameUser(as other: Session) -> Bool { Self.isSame(userId, other.userId) }
 
   static func isSame(_ a: String, _ b: String) -> Bool { a.isEmpty || b.isEmpty || a.prefix(15) == b.prefix(15) }
 
-  /// For the log: who signed in how and where, and no token.
+  /// Log metadata: who signed in, how and where, without tokens.
   var logged: Logger.Metadata {
     [
       "flow": "\(flow ?? "")", "org": "\(orgId)", "user": "\(userId)", "host": "\(loginURL)", "instance": "\(instanceURL)",
     ]
   }
 
-  /// Reads the answer of the token endpoint.
+  /// Parses the response of the token endpoint.
   ///
-  /// - Parameter refreshToken: Kept when the answer brings none: a refresh repeats it only where tokens rotate.
-  /// - Throws: ``RestError`` `.invalidBody` without a token or an instance. The body stays out of that error, because
-  ///   it may hold the token.
+  /// - Parameter refreshToken: Used if the response has none: a refresh returns a new one only with rotating tokens.
+  /// - Throws: ``RestError`` `.invalidBody` if the token or the instance is missing. The error does not quote the body, which
+  ///   may contain the token.
   init(tokenResponse response: RestResponse, loginURL: String, refreshToken: String?) throws(RestError) {
     let answer = try? response.body.json()
     guard let accessToken = answer?["access_token"]?.stringValue,

@@ -1,16 +1,16 @@
 import RestClient
 
-/// What became of a session. Told before the requests go on that it is about.
+/// A change of a client's session. Observers are notified before the requests continue that wait for it.
 public enum SessionChange: Sendable {
-  /// There was none before.
+  /// The first session of this client.
   case signedIn(Session)
-  /// Another token is in use, whoever got it.
+  /// A different token is in use, obtained by this or another process.
   case renewed(Session)
-  /// The session is of no use any more, and only a person or other credentials bring another one.
+  /// The session has ended, and only a person or other credentials can restore it.
   case lost(Session, RestError)
 }
 
-/// Holds the session in use and has it renewed, once at a time however many requests ask.
+/// Holds the current session and renews it on demand. Concurrent requests share one renewal.
 actor SessionProvider {
   typealias Renewed = SessionRenewal.Renewed
   private typealias Waiter = CheckedContinuation<Result<Renewed?, RestError>, Never>
@@ -19,13 +19,13 @@ actor SessionProvider {
   private let onChange: @Sendable (SessionChange) async -> Void
   private var session: Session?
   private var isFresh = false
-  /// Whether the server has refused the session in use.
+  /// True once the server has refused the current session.
   private var isRefused = false
   private var isKept = true
   private var isLoaded = false, isSignedOut = false, isClosed = false
-  /// Whether it was told that the session is lost.
+  /// True once observers were notified that the session is lost.
   private var wasLost = false
-  /// What no other request may change: the session is another org's.
+  /// A permanent error: the session belongs to a different org. Only an explicit sign-in clears it.
   private var obstacle: RestError?
   private var running: (cause: RenewalCause, task: Task<Void, Never>)?
   private var waiting: [UInt64: Waiter] = [:]
@@ -36,24 +36,24 @@ actor SessionProvider {
     self.onChange = onChange
   }
 
-  /// The session as it is; waits for a renewal under way, and signs in when there is none.
+  /// Returns the current session. Waits for a renewal in progress, and signs in if there is no session.
   func current() async throws(RestError) -> Session {
     try await load()
     if running == nil, let session, !isRefused { return session }
     return try await renewed(replacing: session).session
   }
 
-  /// What is known without asking the login host. Nil when nobody is signed in.
+  /// Returns the current session without asking the login host; nil if no user is signed in.
   func known() async -> Session? {
     try? await load()
     return session
   }
 
-  /// A session other than the one the server refused. Callers that come late get the one made meanwhile.
+  /// Returns a session other than the refused one. If it has already been replaced, returns the replacement.
   ///
-  /// - Throws: ``RestError`` `.notAuthenticated` when the server refuses the credentials or there are none,
-  ///   `.cancelled` when the caller's task is cancelled (the renewal goes on for the others), else what kept the login
-  ///   host away.
+  /// - Throws: ``RestError`` `.notAuthenticated` if the server refuses the credentials or there are none,
+  ///   `.cancelled` if the caller's task is cancelled (the renewal continues for the others), otherwise the error of the
+  ///   request to the login host.
   func renewed(replacing refused: Session?) async throws(RestError) -> Renewed {
     if let known = try replacement(of: refused) { return known }
     if let refused, refused.accessToken == session?.accessToken { isRefused = true }
@@ -61,13 +61,13 @@ actor SessionProvider {
     return renewed
   }
 
-  /// A session of another instance, after this one's could not be reached; nil when none is known.
+  /// Returns a session on another instance after the current one was unreachable; nil if there is none.
   func moved(from unreachable: Session) async throws(RestError) -> Renewed? {
     if let known = try replacement(of: unreachable) { return known }
     return try await outcome(of: .unreachable)
   }
 
-  /// A new session in place of the one in use, also after ``signOut()`` and after a refusal.
+  /// Replaces the current session by a new one. Also works after ``signOut()`` and after a refusal.
   func signIn() async throws(RestError) -> Session {
     isSignedOut = false
     obstacle = nil
@@ -76,7 +76,7 @@ actor SessionProvider {
     return renewed.session
   }
 
-  /// Takes the session that a person's sign-in has kept, also after ``signOut()`` and after a refusal.
+  /// Adopts the session that a browser sign-in has stored. Also works after ``signOut()`` and after a refusal.
   func adoptKept() async {
     await running?.task.value
     guard !isClosed, let kept = try? await renewal.store.load()?.session,
@@ -86,8 +86,8 @@ actor SessionProvider {
     await use(Renewed(session: kept, isFresh: true))
   }
 
-  /// Forgets the session, here and where it is kept: requests fail until ``signIn()``.
-  /// - Returns: The newest one that was known; nil when nobody was signed in.
+  /// Removes the session from memory and from the store. Requests fail until ``signIn()``.
+  /// - Returns: The newest session; nil if no user was signed in.
   func signOut() async -> Session? {
     isSignedOut = true
     await running?.task.value
@@ -97,7 +97,8 @@ actor SessionProvider {
     return newest
   }
 
-  /// Ends what waits. A renewal under way gets a few seconds: where refresh tokens rotate, an answer that is not awaited is lost.
+  /// Fails all waiting requests. A renewal in progress gets a few seconds to finish, because with rotating refresh tokens an
+  /// abandoned response loses the new token.
   func shutdown() async {
     isClosed = true
     answer(.failure(.shutDown(outcome: .notSent)))
@@ -125,7 +126,8 @@ actor SessionProvider {
     session = kept
   }
 
-  /// - Throws: what keeps every request from a session.
+  /// Returns the session that has already replaced `refused`; nil if a renewal is needed.
+  /// - Throws: ``RestError`` if no request can have a session: after a shutdown, a sign-out or a permanent error.
   private func replacement(of refused: Session?) throws(RestError) -> Renewed? {
     if isClosed { throw .shutDown(outcome: .notSent) }
     if isSignedOut { throw .signedOut }

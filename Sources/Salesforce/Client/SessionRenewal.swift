@@ -1,32 +1,31 @@
 import RestClient
 
-/// One renewal of a session for all processes that keep it in the same place: what happens between taking the lock and giving it
-/// back. Run once at a time.
+/// Renews the session in a store that several processes share, holding the store's lock meanwhile. One renewal runs at a time.
 struct SessionRenewal: Sendable {
   struct Renewed: Sendable {
     let session: Session
-    /// Whether the server gave it to this process now; else another process had got it before.
+    /// True if this process has just obtained the session; false if another process did.
     let isFresh: Bool
-    /// False when it is only in memory, because it could not be kept.
+    /// False if saving the session failed, so that it exists only in memory.
     var isKept = true
   }
 
   let store: any SessionStore
   let oauth: OAuthClient
   let credentials: Credentials?
-  /// The org that sessions must be of; nil takes the one of the first.
+  /// The org that every session must belong to; nil accepts the org of the first session.
   var orgId: String?
 
   private var environment: RetryEnvironment { oauth.sender.environment }
 
   /// - Parameters:
-  ///   - old: The session in use, which is not good any more.
-  ///   - isUnsaved: Whether `old` is newer than what is kept, because it could not be kept.
-  /// - Returns: Nil when there is nothing new and the login host is not to be asked, which happens after `unreachable` alone.
-  /// - Throws: `RestError`, and what the store throws.
+  ///   - old: The current session, which is no longer valid.
+  ///   - isUnsaved: True if `old` is newer than the stored session, because saving it failed.
+  /// - Returns: nil if there is no new session and the login host must not be asked yet; only for the cause `unreachable`.
+  /// - Throws: `RestError`, and the errors of the store.
   func run(_ cause: RenewalCause, replacing old: Session?, isUnsaved: Bool) async throws -> Renewed? {
     try await store.withLock {
-      var kept = try await store.load() ?? KeptSession()
+      var kept = try await store.load() ?? StoredSession()
       if isUnsaved { kept.session = old }
       let credentials = credentials ?? kept.session.flatMap { Credentials(renewing: $0) }
       let isSame = kept.refusal.map { credentials?.matches($0.key, latest: kept.session?.refreshToken) ?? false } ?? false
@@ -46,8 +45,8 @@ struct SessionRenewal: Sendable {
     }
   }
 
-  /// Removes what is kept.
-  /// - Returns: The session it was; nil when there was none, or when it cannot be read.
+  /// Erases the stored session and refusal.
+  /// - Returns: The erased session; nil if there was none or it could not be read.
   func forget() async -> Session? {
     do {
       return try await store.withLock {
@@ -56,7 +55,7 @@ struct SessionRenewal: Sendable {
         return kept?.session
       }
     } catch {
-      oauth.sender.logger.warning("the session could not be removed from where it is kept: \(error)")
+      oauth.sender.logger.warning("the stored session could not be removed: \(error)")
       return nil
     }
   }
@@ -64,7 +63,7 @@ struct SessionRenewal: Sendable {
   // MARK: Asking
 
   private func ask(
-    _ credentials: Credentials, _ known: KeptSession, _ cause: RenewalCause, replacing old: Session?, isOfSameCredentials: Bool
+    _ credentials: Credentials, _ known: StoredSession, _ cause: RenewalCause, replacing old: Session?, isOfSameCredentials: Bool
   ) async throws -> Renewed {
     var kept = known
     if cause == .unreachable {
@@ -75,7 +74,7 @@ struct SessionRenewal: Sendable {
     let fresh: Session
     do throws(RestError) {
       var previous = known.session
-      // Since the stored refresh token was refused, another one was put into the credentials.
+      // The stored refresh token was refused, and the credentials have changed since: use theirs.
       if known.refusal?.reason == SignInReason.sessionEnded.rawValue, !isOfSameCredentials { previous?.refreshToken = nil }
       fresh = try await signIn(credentials, cause, previous: previous, refused: cause == .needed ? old?.accessToken : nil)
     } catch {
@@ -88,8 +87,8 @@ struct SessionRenewal: Sendable {
       try await store.save(kept)
       return Renewed(session: fresh, isFresh: true)
     } catch {
-      // It is good, and where refresh tokens rotate it is the only one: used, and kept with the next renewal.
-      oauth.sender.logger.warning("the session is used but could not be kept: \(error)")
+      // The session is valid, and with rotating refresh tokens it is the only one: use it, and save it with the next renewal.
+      oauth.sender.logger.warning("the session is used but could not be stored: \(error)")
       return Renewed(session: fresh, isFresh: true, isKept: false)
     }
   }
@@ -107,20 +106,21 @@ struct SessionRenewal: Sendable {
     return fresh
   }
 
-  /// The same names may be another org's, or another user's: a sandbox that was refreshed has a new id.
+  /// Refuses a session of a different org or user. The same user name may belong to another org: a refreshed sandbox has a new
+  /// org id.
   private func check(_ fresh: Session, against known: Session?, _ credentials: Credentials) throws(RestError) {
     try checkOrg(fresh)
     guard let known else { return }
     if !known.isOfSameOrg(as: fresh) { throw .other("org", at: known.loginURL, kept: known.orgId, given: fresh.orgId) }
     guard !known.isOfSameUser(as: fresh) else { return }
-    // Which user that is, is up to the app.
+    // The app's settings choose the run-as user, so a change is allowed.
     guard case .clientCredentials = credentials else {
       throw .other("user", at: known.loginURL, kept: known.userId, given: fresh.userId)
     }
     oauth.sender.logger.warning("the app runs as user \(fresh.userId) now, before it was \(known.userId)")
   }
 
-  /// Its folder has the data of one org, also where no session is kept to compare with.
+  /// Refuses a session of an org other than the one whose data the folder holds, even if there is no stored session to compare.
   private func checkOrg(_ session: Session) throws(RestError) {
     guard let orgId, !Session.isSame(orgId, session.orgId) else { return }
     throw .other("org", at: session.loginURL, kept: orgId, given: session.orgId)
@@ -128,9 +128,9 @@ struct SessionRenewal: Sendable {
 
   // MARK: Refusals
 
-  /// Keeps the login host's refusal, so that no process asks it again too soon.
+  /// Stores the login host's refusal, so that no process asks again too soon.
   private func remember(
-    _ error: RestError, _ credentials: Credentials, _ kept: KeptSession, _ isOfSameCredentials: Bool
+    _ error: RestError, _ credentials: Credentials, _ kept: StoredSession, _ isOfSameCredentials: Bool
   ) async {
     guard error.code == .notAuthenticated, error.outcome != .notSent,
       let reason = error.reason.flatMap({ SignInReason(rawValue: $0) })
@@ -144,13 +144,13 @@ struct SessionRenewal: Sendable {
       ])
     guard reason.isKept else { return }
     var kept = kept
-    kept.refusal = KeptSession.Refusal(
+    kept.refusal = StoredSession.Refusal(
       error, reason, after: kept.refusal, isOfSameCredentials: isOfSameCredentials,
       key: credentials.refusalKey(latest: kept.session?.refreshToken), now: environment.now())
     do {
       try await store.save(kept)
     } catch {
-      oauth.sender.logger.warning("the refusal could not be kept: \(error)")
+      oauth.sender.logger.warning("the refusal could not be stored: \(error)")
     }
   }
 }

@@ -1,21 +1,20 @@
 import Synchronization
 
-/// Where a session is kept, so that other processes and the next run use it as well.
+/// Stores a session for other processes and for the next run.
 ///
-/// Errors are what the store throws: a `RestError` reaches the caller of a request as it is, others as text.
+/// If a method throws a `RestError`, the caller of a request gets it unchanged; other errors are converted to text.
 public protocol SessionStore: Sendable {
-  /// What is kept; nil when nothing is.
-  func load() async throws -> KeptSession?
-  /// Replaces what is kept, whole.
-  func save(_ kept: KeptSession) async throws
-  /// Removes what is kept. Nothing happens when nothing is.
+  /// Returns the stored state; nil if there is none.
+  func load() async throws -> StoredSession?
+  /// Replaces the stored state atomically.
+  func save(_ kept: StoredSession) async throws
+  /// Removes the stored state. Does nothing if there is none.
   func erase() async throws
-  /// Runs `body` while no other process, and no other user of the same store in this one, is in such a body.
-  /// ``load()``, ``save(_:)``, ``erase()`` and ``reserve()`` may be called inside.
-  /// - Throws: `RestError` `.signInBusy` when another one takes too long.
+  /// Runs `body` under a lock that excludes other processes and other users of the same store in this process. `body` may call
+  /// ``load()``, ``save(_:)``, ``erase()`` and ``reserve()``.
+  /// - Throws: `RestError` `.signInBusy` if another holder keeps the lock for too long.
   func withLock<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T
-  /// Makes sure that there will be room for the next ``save(_:)``: called before a token is asked for, which must not be lost to
-  /// a full disk.
+  /// Reserves space for the next ``save(_:)``. Called before a token is requested, so that a full disk cannot lose it.
   func reserve() async throws
 }
 
@@ -23,15 +22,15 @@ extension SessionStore {
   public func reserve() async throws {}
 }
 
-/// Keeps a session for as long as the program runs.
+/// Keeps a session in memory.
 final class MemorySessionStore: SessionStore {
-  private let kept: Mutex<KeptSession?>
+  private let kept: Mutex<StoredSession?>
 
-  init(_ session: Session? = nil) { kept = Mutex(session.map { KeptSession(session: $0) }) }
+  init(_ session: Session? = nil) { kept = Mutex(session.map { StoredSession(session: $0) }) }
 
-  func load() -> KeptSession? { kept.withLock { $0 } }
-  func save(_ fresh: KeptSession) { kept.withLock { $0 = fresh } }
+  func load() -> StoredSession? { kept.withLock { $0 } }
+  func save(_ fresh: StoredSession) { kept.withLock { $0 = fresh } }
   func erase() { kept.withLock { $0 = nil } }
-  /// Its one user takes turns by itself.
+  /// Needs no lock: its only user, a `SessionProvider`, runs one renewal at a time.
   func withLock<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T { try await body() }
 }

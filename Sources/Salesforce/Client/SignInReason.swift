@@ -1,17 +1,17 @@
 import JSON
 import RestClient
 
-/// Why a login host refused a sign-in. Scripts see it as `reason` of an error `notAuthenticated`.
+/// The reason why a login host refused a sign-in. Scripts see it as `reason` of a `notAuthenticated` error.
 public enum SignInReason: String, CaseIterable, Sendable {
   /// The refresh token has expired, was revoked, or another program used it.
   case sessionEnded
   case wrongCredentials
   case userInactive, orgInactive
-  /// The address of this machine or the hour is outside what the org allows.
+  /// The org does not allow sign-ins from this machine's address or at this hour.
   case ipRestricted
   /// Neither the user nor an administrator has approved the app for this user.
   case notApproved
-  /// The org does not know the app, or has switched it or this flow off.
+  /// The org does not know the app, or has disabled the app or this flow.
   case appRefused
   case wrongHost
   case noRunAsUser
@@ -19,22 +19,22 @@ public enum SignInReason: String, CaseIterable, Sendable {
   /// The clocks of this machine and the server are too far apart.
   case clock
   case rateLimited
-  /// Refused for a reason that is not listed here.
+  /// Any other reason.
   case refused
   case denied
   case needsPerson
 }
 
-/// What an error answer of a token resource means. A value: no network.
+/// Classifies an error response of the token endpoint.
 ///
-/// - Note: Texts change between releases of Salesforce: parts are compared, without case.
+/// - Note: The texts change between Salesforce releases, so only parts of them are compared, ignoring case.
 enum TokenVerdict: Equatable {
   case refused(SignInReason)
-  /// The server works on another request for the same refresh token. Moments later the same request succeeds.
+  /// The server is processing another request for the same refresh token. The same request succeeds moments later.
   case busy
-  /// The server could not judge the credentials now.
+  /// The server is temporarily unable to check the credentials.
   case passing
-  /// No answer of a token resource.
+  /// Not a response of a token endpoint.
   case other
 
   init(_ error: RestError, grant: Credentials.Grant) {
@@ -55,10 +55,10 @@ enum TokenVerdict: Equatable {
     self = status == 429 ? .refused(.rateLimited) : Self.judged(code, text, grant)
   }
 
-  /// What an error means that the authorize resource sent back by the browser. Its codes are in either case.
+  /// Classifies an error that the authorize endpoint returned through the browser. Its codes may be upper or lower case.
   init(redirectError code: String, description: String) {
     let (code, text) = (code.lowercased(), description.lowercased())
-    // There is no secret yet that could be wrong.
+    // At this step no secret was sent, so an invalid client means the app.
     let isOfApp = code == "invalid_client" || text.containsASCII("app must be installed")
     self = isOfApp ? .refused(.appRefused) : Self.judged(code, text, .authorizationCode)
   }
@@ -78,7 +78,7 @@ enum TokenVerdict: Equatable {
     if passingCodes.contains(code) { return .passing }
     if code == "invalid_grant" {
       if text.containsASCII("token request is already being processed") { return .busy }
-      // What orgs said in place of that until Winter '25.
+      // The text of the same error before Winter '25.
       if text.containsASCII("expired authorization code"), grant == .refreshToken { return .busy }
       return .refused(invalidGrant(text, grant))
     }
@@ -99,7 +99,7 @@ enum TokenVerdict: Equatable {
     return isRefusal ? .appRefused : nil
   }
 
-  /// Parts of descriptions of `invalid_grant`, the first that fits decides.
+  /// Parts of `invalid_grant` descriptions. The first match decides.
   private static let parts: [(part: String, reason: SignInReason)] = [
     ("inactive user", .userInactive), ("user is inactive", .userInactive), ("inactive org", .orgInactive),
     ("login rate exceeded", .rateLimited), ("audience", .audience), ("expired access/refresh token", .sessionEnded),

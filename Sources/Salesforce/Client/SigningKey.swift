@@ -4,7 +4,7 @@ import Support
 
 /// The RSA key that signs the assertions of a JWT app.
 public struct SigningKey: Sendable {
-  /// What is wrong with a key, and how to mend it. Never holds any of it.
+  /// Describes what is wrong with a key and how to fix it, without quoting any part of the key.
   public struct Problem: Error, Equatable, CustomStringConvertible {
     public let description: String
   }
@@ -13,7 +13,7 @@ public struct SigningKey: Sendable {
 
   static let smallestBits = 2_048
 
-  /// Reads PEM, PKCS#1 or PKCS#8, without a pass phrase.
+  /// Reads an unencrypted PEM key in PKCS#1 or PKCS#8 form.
   /// - Throws: ``Problem``.
   public init(pem: UnsafeRawBufferPointer) throws(Problem) {
     guard let text = String(validating: pem, as: UTF8.self), let label = Self.label(of: text) else {
@@ -42,14 +42,14 @@ public struct SigningKey: Sendable {
   private static func check(_ label: String, isEncrypted: Bool) throws(Problem) {
     if isEncrypted || label == "ENCRYPTED PRIVATE KEY" {
       throw Problem(
-        description: "it is encrypted; write it without a pass phrase, readable by its owner alone: "
+        description: "it is encrypted; write it without a pass phrase, readable only by its owner: "
           + "openssl pkey -in key.pem -out plain.pem && chmod 600 plain.pem")
     }
     switch label {
     case "RSA PRIVATE KEY", "PRIVATE KEY": return
     case "EC PRIVATE KEY", "EC PARAMETERS":
       throw Problem(
-        description: "it is an EC key, and Salesforce takes RSA alone: "
+        description: "it is an EC key, but Salesforce accepts only RSA: "
           + "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(smallestBits) -out key.pem")
     case "CERTIFICATE", "PUBLIC KEY", "RSA PUBLIC KEY":
       throw Problem(
@@ -59,27 +59,27 @@ public struct SigningKey: Sendable {
     }
   }
 
-  /// Tells one key from another, and nothing of it.
+  /// A digest of the public key, which identifies the key without revealing it.
   var fingerprint: String { SHA2.hex(key.publicKey.pemRepresentation) }
 
-  /// RS256.
+  /// Returns the RS256 signature of a text.
   func signature(of text: String) throws -> [UInt8] {
     try Array(key.signature(for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5).rawRepresentation)
   }
 }
 
-/// Where the private key of a JWT app is kept. It is read each time an assertion is signed.
+/// The source of a JWT app's private key, which is read each time an assertion is signed.
 public struct SigningKeySource: Sendable, Equatable {
-  /// For messages, such as `the key file key.pem`.
+  /// The name in messages, such as `the key file key.pem`.
   public let name: String
   let read: @Sendable () throws -> SigningKey
 
-  /// - Parameter read: May block. Called for each assertion, so that a key that was replaced is used at once.
+  /// - Parameter read: May block. Called for each assertion, so that a replaced key takes effect at once.
   public init(name: String, read: @escaping @Sendable () throws -> SigningKey) {
     self.name = name
     self.read = read
   }
 
-  /// Two sources are equal when they name the same place.
+  /// Compares the names only.
   public static func == (a: SigningKeySource, b: SigningKeySource) -> Bool { a.name == b.name }
 }

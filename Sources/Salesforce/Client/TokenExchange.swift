@@ -1,13 +1,13 @@
 import Logging
 import RestClient
 
-/// Who asks a token resource, and with which grant: what verdicts and messages need of it.
-struct TokenAsking {
+/// Describes a token request for classification and messages: login host, grant and subject.
+struct TokenRequestContext {
   let loginURL: String
   let grant: Credentials.Grant
-  /// For messages, such as `the sign-in of ann@acme.com`.
+  /// The subject in messages, such as `the sign-in of ann@acme.com`.
   let subject: String
-  /// What to look at after a refusal with this reason and the server's code.
+  /// Returns advice for a refusal with this reason and the server's error code.
   let remedy: (SignInReason, String?) -> String
 
   init(
@@ -23,34 +23,34 @@ struct TokenAsking {
   }
 }
 
-/// Sends a form to the token resource: again while the server cannot judge it, once more where a login host redirects it.
+/// Posts a form to the token endpoint. Retries while the server cannot process it, and follows one redirect of the login host.
 struct TokenExchange {
   enum Answer {
     case response(RestResponse)
-    /// Another process has got a session meanwhile.
+    /// Another process has obtained a session in the meantime.
     case session(Session)
   }
 
   var sender: RequestSender
-  let asking: TokenAsking
-  /// Where the session's data are; a login host may send a token request there.
+  let context: TokenRequestContext
+  /// The instance of the previous session, to which a login host may redirect the request.
   let instanceURL: String?
 
-  /// Looks for a session that another process has got meanwhile.
+  /// Looks for a session that another process has obtained in the meantime.
   var other: @Sendable () async -> Session? = { nil }
 
   static let path = "/services/oauth2/token"
-  /// Seconds for one try: less than others wait for the lock that is held meanwhile.
+  /// Seconds for one attempt: less than other processes wait for the lock that is held meanwhile.
   static let timeoutS = 60.0
-  /// Seconds between tries while the server works on another request for the same refresh token.
+  /// Seconds between attempts while the server is processing another request for the same refresh token.
   static let busyWaits = [1.0, 2, 4, 8, 15]
 
-  /// - Parameter form: Asked for each try: assertions are signed anew.
-  /// - Throws: ``RestError`` `.notAuthenticated` with a reason when the server refuses; what kept it from judging otherwise.
+  /// - Parameter form: Called for each attempt, because assertions must be signed anew.
+  /// - Throws: ``RestError`` `.notAuthenticated` with a reason if the server refuses; otherwise the error of the last attempt.
   func send(
     _ form: () throws(RestError) -> [(name: String, value: String)]
   ) async throws(RestError) -> Answer {
-    var url = try WebAddress.url(path: Self.path, query: [], base: asking.loginURL)
+    var url = try WebAddress.url(path: Self.path, query: [], base: context.loginURL)
     var attempt = 1, busy = 0, wasRedirected = false, wasLost = false
     while true {
       let failed: RestError
@@ -63,7 +63,7 @@ struct TokenExchange {
         (url, wasRedirected) = (target, true)
         continue
       }
-      switch TokenVerdict(failed, grant: asking.grant) {
+      switch TokenVerdict(failed, grant: context.grant) {
       case .refused(let reason): throw refusal(failed, reason, wasLost: wasLost)
       case .busy:
         guard busy < Self.busyWaits.count else { throw busyError(failed) }
@@ -86,13 +86,13 @@ struct TokenExchange {
     let request = RestRequest(
       .POST, Self.path, body: body, contentType: "application/x-www-form-urlencoded", isRepeatable: true,
       requiresAuthentication: false)
-    // Tried once: which answers pass is not for the rules of data requests to say.
+    // The retry rules for data requests do not fit the responses of a token endpoint, so `send` retries itself.
     var once = sender
     once.policy = .never
     do throws(RestError) {
       return try await once.send(request, url: url, token: nil)
     } catch {
-      // A server may repeat what it got.
+      // A server may quote what it was sent.
       throw TokenRedaction(form.filter { Self.secretFields.contains($0.name) }.map(\.value)).cleaned(error)
     }
   }
@@ -103,7 +103,7 @@ struct TokenExchange {
 
   // MARK: Waiting
 
-  /// Asking twice makes two sessions at worst, so a lost answer is no reason to give up.
+  /// Waits before the next attempt. A lost response is retried as well: at worst this creates two sessions.
   private func pause(afterAttempt attempt: Int, _ failed: RestError, asIf judged: RestError) async throws(RestError) {
     let environment = sender.environment
     let decision = sender.policy.decide(
@@ -120,7 +120,7 @@ struct TokenExchange {
     }
   }
 
-  /// Pages and codes that say "not now" have statuses that data requests take for final.
+  /// Converts a temporary failure to one that the retry policy accepts: its status would count as final for a data request.
   private func noAnswer(_ error: RestError) -> RestError {
     RestError(code: .noResponse, message: error.message, headers: error.headers)
   }
@@ -133,15 +133,15 @@ struct TokenExchange {
 
   private func busyError(_ error: RestError) -> RestError {
     var busy = error.recoded(
-      .httpStatus, "\(asking.loginURL) is still working on another request for this refresh token: \(error.message)")
+      .httpStatus, "\(context.loginURL) is still working on another request for this refresh token: \(error.message)")
     busy.passing = .soon
     return busy
   }
 
   // MARK: Redirects
 
-  /// Where a refused request is to be sent instead; nil when the answer is no redirect.
-  /// - Throws: `wrongHost` for a place that must not get secrets.
+  /// Returns the target of a redirect; nil if the response is not one.
+  /// - Throws: `wrongHost` if the target must not receive secrets.
   private func redirect(_ error: RestError, from url: String, isFirst: Bool) throws(RestError) -> String? {
     guard let status = error.status, [301, 302, 307, 308].contains(status), let from = WebAddress(url) else { return nil }
     let location = error.header("Location") ?? ""
@@ -155,7 +155,7 @@ struct TokenExchange {
     return target
   }
 
-  /// Whether a login host may send on what has secrets in it.
+  /// Returns true if a login host may redirect a request that contains secrets to this target.
   static func mayFollow(_ from: WebAddress, _ to: WebAddress, _ instanceURL: String?) -> Bool {
     if from.isLoopback, to.isLoopback { return !from.isEncrypted || to.isEncrypted }
     guard to.isEncrypted else { return false }
@@ -165,7 +165,7 @@ struct TokenExchange {
     }
   }
 
-  /// The path without query and fragment.
+  /// Returns the path without query and fragment.
   private static func path(of url: String) -> Substring? {
     guard let scheme = url.firstRange(ofASCII: "://") else { return nil }
     return url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "?" && $0 != "#" }
@@ -173,15 +173,15 @@ struct TokenExchange {
 
   // MARK: Refusals
 
-  /// Who was refused where, what the host said, and what to look at.
+  /// Builds the error of a refusal: the login host, the subject, the server's message and advice.
   private func refusal(_ error: RestError, _ reason: SignInReason, wasLost: Bool) -> RestError {
     var said = error.message.count > 200 ? String(error.message.prefix(200)) + "…" : error.message
     if wasLost, reason == .sessionEnded {
       said += " (the answer to an earlier try was lost, and with it the new refresh token of an app that rotates them)"
     }
-    let remedy = asking.remedy(reason, error.serverCode)
+    let remedy = context.remedy(reason, error.serverCode)
     var refused = error.recoded(
-      .notAuthenticated, "\(asking.loginURL) refused \(asking.subject): \(said); \(remedy)")
+      .notAuthenticated, "\(context.loginURL) refused \(context.subject): \(said); \(remedy)")
     refused.reason = reason.rawValue
     return refused
   }

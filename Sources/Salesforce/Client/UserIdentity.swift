@@ -1,7 +1,7 @@
 import JSON
 import RestClient
 
-/// Who a session belongs to, as the org says.
+/// The user and org that a session belongs to, as the org reports them.
 public struct UserIdentity: Sendable, Equatable {
   public var userId: String
   public var orgId: String
@@ -17,10 +17,10 @@ public struct UserIdentity: Sendable, Equatable {
     self.email = email
   }
 
-  /// The name in folders and messages: the user id where the org keeps the name to itself.
+  /// The name in folders and messages: the user name, or the user id if the org does not reveal the name.
   public var name: String { username ?? userId }
 
-  /// The answer of the identity resource, `/id/ORG/USER`.
+  /// Parses the response of the identity resource, `/id/ORG/USER`.
   init?(identity json: JSONValue) {
     guard let userId = json["user_id"]?.stringValue, let orgId = json["organization_id"]?.stringValue else { return nil }
     self.init(
@@ -28,7 +28,7 @@ public struct UserIdentity: Sendable, Equatable {
       email: json["email"]?.stringValue)
   }
 
-  /// The answer of `userinfo`, which calls the same by OpenID's names.
+  /// Parses the response of `userinfo`, which uses the names of OpenID Connect.
   init?(userinfo json: JSONValue) {
     guard let userId = json["user_id"]?.stringValue, let orgId = json["organization_id"]?.stringValue else { return nil }
     self.init(
@@ -36,7 +36,7 @@ public struct UserIdentity: Sendable, Equatable {
       email: json["email"]?.stringValue)
   }
 
-  /// A record of `User`.
+  /// Parses a `User` record.
   init?(user json: JSONValue, orgId: String) {
     guard let userId = json["Id"]?.stringValue, let username = json["Username"]?.stringValue else { return nil }
     self.init(
@@ -44,16 +44,16 @@ public struct UserIdentity: Sendable, Equatable {
   }
 }
 
-/// Asks an org whose session one is.
-struct IdentityQuestion {
+/// Asks an org for the identity of a session.
+struct IdentityLookup {
   let apiVersion: String
-  /// Sends a request for a path of the instance with the session.
+  /// Sends an authorized GET request for a path of the instance.
   let get: (_ path: String) async throws(RestError) -> RestResponse
 
-  /// Asks at the path of the identity URL, then `userinfo`, then the record of `User`. An org that refuses all of them leaves the
-  /// ids.
+  /// Tries the path of the identity URL, then `userinfo`, then the `User` record. If the org refuses all of them, only the ids
+  /// are known.
   ///
-  /// - Throws: ``RestError`` when the org is away; `.notAuthenticated` when it does not even say which user it is.
+  /// - Throws: ``RestError`` if the org is unreachable; `.notAuthenticated` if not even the user id is known.
   /// - Note: Source: Mobile SDK for Android, which asks the instance, not the login host that the identity URL may name.
   func identity(of session: Session) async throws(RestError) -> UserIdentity {
     var refusal: RestError?
@@ -70,7 +70,7 @@ struct IdentityQuestion {
       ?? UserIdentity(userId: session.userId, orgId: session.orgId)
   }
 
-  /// Whether the org is a sandbox; nil where the user may not read it.
+  /// Returns true if the org is a sandbox; nil if the user may not read this.
   func isSandbox() async throws(RestError) -> Bool? {
     var refusal: RestError?
     let path = "/services/data/\(apiVersion)/query?q=SELECT+IsSandbox+FROM+Organization"
@@ -86,7 +86,7 @@ struct IdentityQuestion {
         + "'openid'")
   }
 
-  /// What the instance has at a path; nil, and the refusal, when it does not give it.
+  /// Gets a JSON resource. If the instance refuses, returns nil and sets `refusal`.
   private func answer(at path: String, _ refusal: inout RestError?) async throws(RestError) -> JSONValue? {
     do throws(RestError) {
       let response = try await get(path)
@@ -100,26 +100,26 @@ struct IdentityQuestion {
 }
 
 extension OAuthClient {
-  /// Who a session belongs to: asked with it as it is, before it is kept.
-  /// - Throws: as `IdentityQuestion` does.
+  /// Returns the user and org of a session that is not stored yet. The session is not renewed.
+  /// - Throws: ``RestError`` if the org is unreachable; `.notAuthenticated` if not even the user id is known.
   public func identity(of session: Session, apiVersion: String = "v66.0") async throws(RestError) -> UserIdentity {
-    try await question(session, apiVersion).identity(of: session)
+    try await identityLookup(session, apiVersion).identity(of: session)
   }
 
-  /// Whether the org is a sandbox; nil where the user may not read it.
+  /// Returns true if the org is a sandbox; nil if the user may not read this.
   public func isSandbox(_ session: Session, apiVersion: String = "v66.0") async throws(RestError) -> Bool? {
-    try await question(session, apiVersion).isSandbox()
+    try await identityLookup(session, apiVersion).isSandbox()
   }
 
-  private func question(_ session: Session, _ apiVersion: String) -> IdentityQuestion {
-    IdentityQuestion(apiVersion: apiVersion) { path throws(RestError) in
-      // A site's users have everything but the identity pages under the site.
+  private func identityLookup(_ session: Session, _ apiVersion: String) -> IdentityLookup {
+    IdentityLookup(apiVersion: apiVersion) { path throws(RestError) in
+      // For users of a site, only the identity resources are outside the site's path.
       let base = path.hasPrefix("/services/") ? session.dataURL : session.instanceURL
       let url = try WebAddress.url(path: path, query: [], base: base)
       do throws(RestError) {
         return try await sender.send(RestRequest(.GET, path), url: url, token: session.accessToken)
       } catch {
-        // It may quote what was sent.
+        // The error may quote the token.
         throw TokenRedaction([session.accessToken]).cleaned(error)
       }
     }
@@ -127,20 +127,20 @@ extension OAuthClient {
 }
 
 extension SalesforceClient {
-  /// Who the session in use belongs to, and that session. One that has ended is renewed first.
+  /// Returns the user and org of the current session together with the session, which is renewed if it has expired.
   ///
-  /// - Throws: ``RestError`` when there is no session, or the org is away.
+  /// - Throws: ``RestError`` if there is no session or the org is unreachable.
   public func identity() async throws(RestError) -> (identity: UserIdentity, session: Session) {
-    // The first answer may need another session than the one before.
-    let found = try await question.identity(of: session())
+    // The request may have renewed the session, so read it afterwards.
+    let found = try await identityLookup.identity(of: session())
     return try await (found, session())
   }
 
-  /// Whether the org is a sandbox; nil where the user may not read it.
-  public func isSandbox() async throws(RestError) -> Bool? { try await question.isSandbox() }
+  /// Returns true if the org is a sandbox; nil if the user may not read this.
+  public func isSandbox() async throws(RestError) -> Bool? { try await identityLookup.isSandbox() }
 
-  private var question: IdentityQuestion {
-    IdentityQuestion(apiVersion: apiVersion) { path throws(RestError) in
+  private var identityLookup: IdentityLookup {
+    IdentityLookup(apiVersion: apiVersion) { path throws(RestError) in
       do {
         return try await self.send(RestRequest(.GET, path))
       } catch {

@@ -4,12 +4,12 @@ import RecordScan
 import RestClient
 import SmartStore
 
-/// The records that the user's briefcase rules name: several types, each into a soup of its own.
+/// Downloads the records that match the user's briefcase rules: several types, each into its own soup.
 ///
-/// - Note: Source: Mobile SDK, `BriefcaseSyncDownTarget`. All pages of ids are followed; records that are gone meanwhile are
-///   passed over; types without an entry in `infos` are none of this sync's business.
+/// - Note: Source: Mobile SDK, `BriefcaseSyncDownTarget`. Follows all pages of ids, skips records that were deleted in the
+///   meantime, and ignores types without an entry in `infos`.
 struct BriefcaseSyncDownTarget: SyncDownTarget {
-  /// One type.
+  /// The settings for one type.
   struct Info: Sendable {
     let type: String
     let soup: String
@@ -22,7 +22,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   let infos: [Info]
   let idsPerRetrieve: Int
 
-  /// The most a server looks up in one request.
+  /// The most records that the server retrieves in one request.
   private static let largestRetrieve = 2000
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
@@ -42,7 +42,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
       } catch {
         throw error.at(.key("infos"), .position(i))
       }
-      // One entry a type: the later one counts.
+      // If a type occurs twice, the later entry wins.
       infos.removeAll { $0.type == info.type }
       infos.append(info)
     }
@@ -54,7 +54,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
 
   var isIncremental: Bool { true }
 
-  func places(_ soupName: String) -> [RecordPlace] { infos.map { RecordPlace(soup: $0.soup, fields: $0.fields) } }
+  func mappings(_ soupName: String) -> [SoupMapping] { infos.map { SoupMapping(soup: $0.soup, fields: $0.fields) } }
 
   // MARK: Fetching
 
@@ -65,14 +65,14 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
       of: priming.ids[...], seen: priming.ids.count, relayToken: priming.relayToken, serverTime: priming.serverTime)
   }
 
-  /// The ids of one priming page, in order.
+  /// The ids of one page of priming records, in order.
   struct PrimingPage: Sendable {
     var ids: [(place: Int, id: String)] = []
     var relayToken: String?
     var serverTime: Int64?
   }
 
-  /// - Note: Source: Salesforce, Briefcase Priming Records: a request has a relay token or a time, never both.
+  /// - Note: Source: Salesforce, Briefcase Priming Records: a request has either a relay token or a time, never both.
   func primingPage(
     relayToken: String?, changedAfter: String?, in context: FetchContext
   ) async throws -> PrimingPage {
@@ -92,13 +92,13 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     return page
   }
 
-  /// The records behind some ids of one type, as the text of an array.
+  /// Retrieves records of one type by id, as the text of a JSON array.
   func records(_ ids: [String], of info: Info, in context: FetchContext) async throws -> TimedText {
     let answer = try await context.send(
       context.client.requests.collectionRetrieve(type: info.type, ids: ids, fields: info.fieldlist))
     do {
       let text = try answer.response.body.withUnsafeBytes { bytes in
-        try FamilyPage.array(Self.objects(in: bytes))
+        try ParentChildrenPage.array(Self.objects(in: bytes))
       }
       return TimedText(text: text, response: answer.response)
     } catch let error as ScanError {
@@ -111,7 +111,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     let response: RestResponse
   }
 
-  /// The elements of an array that are not null.
+  /// Returns the objects in a JSON array; skips nulls and other values.
   private static func objects(in bytes: UnsafeRawBufferPointer) throws(ScanError) -> [[UInt8]] {
     var walker = JSONWalker(bytes), found: [[UInt8]] = []
     walker.skipWhitespace()
@@ -143,7 +143,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
 
   // MARK: Pages
 
-  /// Goes through the ids, slice by slice, and asks for more ids when they are used up.
+  /// Retrieves the records slice by slice, and requests the next page of ids when the current one is used up.
   private struct Fetch: Sendable {
     let target: BriefcaseSyncDownTarget
     let context: FetchContext
@@ -151,8 +151,8 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     var trail = PageTrail()
 
     /// - Parameters:
-    ///   - ids: What is left of the last priming page.
-    ///   - seen: Ids named so far, of all priming pages.
+    ///   - ids: The remaining ids of the current priming page.
+    ///   - seen: The number of ids on all priming pages so far.
     func page(
       of ids: ArraySlice<(place: Int, id: String)>, seen: Int, relayToken: String?, serverTime: Int64?
     ) async throws -> SyncDownPage? {

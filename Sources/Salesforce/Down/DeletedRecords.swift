@@ -2,29 +2,31 @@ import JSON
 import MobileSync
 import RestClient
 
-/// What the server deleted of one type, from its own record of deletions: the cost is that of what changed, not of what there is.
+/// Finds deleted records of one type through the server's deletion log. The cost depends on the number of deletions, not on
+/// the number of records.
 ///
-/// It knows of deletions only. Records that the user may no longer see are found by asking for all ids, now and then.
+/// The log covers deletions only. Records that the user may no longer see are found by an occasional query for all ids.
 ///
-/// - Note: Source: Salesforce REST API, Get Deleted: bounds are whole minutes; it forgets after some weeks
-///   (`earliestDateAvailable`) and may lag behind (`latestDateCovered`), so the recycle bin is asked for the time behind that.
+/// - Note: Source: Salesforce REST API, Get Deleted: the bounds are whole minutes, entries expire after some weeks
+///   (`earliestDateAvailable`), and the log may lag behind (`latestDateCovered`); a query that includes the recycle bin covers
+///   the time after that.
 struct DeletedRecords: DeletionFeed {
   let type: String
   let idField: String
 
   private static let minuteMs: Int64 = 60_000
 
-  /// Which of `ids` were deleted and are still gone.
+  /// Returns those of `ids` that were deleted and not restored.
   ///
   /// - Parameter since: ms since 1970 UTC, by the server's clock.
-  /// - Returns: nil when the feed cannot tell: it does not reach back so far, or the type has none.
-  /// - Throws: `RestError` when nothing else can be asked either.
+  /// - Returns: nil if the log cannot tell, because it does not reach back far enough or the type is not logged.
+  /// - Throws: `RestError` for any failure other than a 4xx response.
   func gone(among ids: [String], since: Int64, in context: FetchContext) async throws -> Set<String>? {
     do {
       guard let deleted = try await deleted(since: since, in: context) else { return nil }
       let candidates = ids.filter(deleted.contains)
       guard !candidates.isEmpty else { return [] }
-      // A record may have come back from the recycle bin.
+      // A record may have been restored from the recycle bin.
       let alive = try await QueryPages.existing(candidates, of: type, idField: idField, in: context)
       return Set(candidates).subtracting(alive)
     } catch let error as RestError where error.code == .httpStatus && (400..<500).contains(error.status ?? 0) {
@@ -48,7 +50,7 @@ struct DeletedRecords: DeletionFeed {
 
   private func moment(_ value: JSONValue?) -> Int64? { value?.stringValue.flatMap { TimeStamp.milliseconds($0) } }
 
-  /// Deleted records that the recycle bin still holds.
+  /// Returns the ids of records in the recycle bin that were deleted since a time.
   private func recycled(since: Int64, in context: FetchContext) async throws -> Set<String> {
     let soql = "select \(idField) from \(type) where IsDeleted = true and SystemModstamp >= \(TimeStamp.text(since))"
     return try await QueryPages.ids(context.client.requests.queryAll(soql: soql), path: idField, in: context)

@@ -2,13 +2,13 @@ import MobileSync
 import RestClient
 
 extension RestError {
-  /// The server no longer knows where a query's next page begins. Asking the query again helps.
+  /// True if the server has discarded the query cursor. Running the query again helps.
   ///
   /// - Note: Source: Salesforce REST API: 400, by some reports 404.
   var isExpiredLocator: Bool { code == .httpStatus && serverCode == "INVALID_QUERY_LOCATOR" }
 }
 
-/// Runs something that follows the pages of a query, and once more from its beginning when the server forgot the query meanwhile.
+/// Runs `body`, which follows the pages of a query, and runs it once more if the server has discarded the query cursor.
 func startingAgainOnce<T>(_ body: () async throws -> T) async throws -> T {
   do {
     return try await body()

@@ -3,15 +3,15 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// One record: how a type is laid out.
+/// Downloads one record: a page layout of a type.
 ///
-/// - Note: Source: Mobile SDK, `LayoutSyncDownTarget`. The id is `type-formFactor-layoutType-mode-recordTypeId`, `null` where
-///   something was not said.
+/// - Note: Source: Mobile SDK, `LayoutSyncDownTarget`. The id is `type-formFactor-layoutType-mode-recordTypeId`, with `null` for
+///   missing parts.
 struct LayoutSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let fields: TargetFields
   private let type: String
-  /// Form factor, layout type, mode, record type.
+  /// Form factor, layout type, mode and record type id.
   private let parts: [String?]
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
@@ -25,7 +25,7 @@ struct LayoutSyncDownTarget: SyncDownTarget {
     self.json = fields.written(to: json)
   }
 
-  /// What the record is stored under.
+  /// The id under which the record is stored.
   var recordId: String { ([type] + parts.map { $0 ?? "null" }).joined(separator: "-") }
 
   var hasGhosts: Bool { false }
@@ -39,7 +39,7 @@ struct LayoutSyncDownTarget: SyncDownTarget {
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] { [[]] }
 }
 
-/// One record: what the server knows of a type.
+/// Downloads one record: the description of a type.
 ///
 /// - Note: Source: Mobile SDK, `MetadataSyncDownTarget`. The id is the type.
 struct MetadataSyncDownTarget: SyncDownTarget {
@@ -63,7 +63,7 @@ struct MetadataSyncDownTarget: SyncDownTarget {
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] { [[]] }
 }
 
-/// An answer that is one record as a whole.
+/// Turns a response that is a single JSON object into a page with one record.
 private enum SingleRecord {
   static func page(
     _ request: RestRequest, id: String, fields: TargetFields, in context: FetchContext
@@ -75,7 +75,7 @@ private enum SingleRecord {
         try EntryText.rewrite($0, dropping: [fields.id], adding: [fields.id: .string(id)])
       }
     } catch {
-      throw answer.response.invalidBody("it is no JSON object")
+      throw answer.response.invalidBody("expected a JSON object")
     }
     let page = try context.plan.scan(array: [UInt8(ascii: "[")] + record + [UInt8(ascii: "]")], of: answer.response)
     return SyncDownPage(parts: [page], totalSize: 1, serverTime: answer.serverTime)

@@ -2,12 +2,12 @@ import JSON
 import MobileSync
 import RestClient
 
-/// The records of a type that the user looked at last. Each run brings them all.
+/// Downloads the records of a type that the user viewed most recently. Every run downloads all of them.
 ///
-/// Only records that were deleted are ghosts, not those that are no longer recent.
+/// Only deleted records are ghosts, not records that are no longer among the recent ones.
 ///
-/// - Note: Source: Mobile SDK, `MruSyncDownTarget`. Id and date are asked for whether the list names them or not, and
-///   without recent items nothing is asked.
+/// - Note: Source: Mobile SDK, `MruSyncDownTarget`. The id and the date are always queried, even if `fieldlist` omits them; if
+///   there are no recent items, no query is sent.
 struct MruSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let fields: TargetFields

@@ -2,11 +2,11 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Parents with their children: one query, two soups. Counts speak of parents.
+/// Downloads parents with their children: one query, two soups. The counts are those of the parents.
 ///
-/// A later run sees parents that changed, and of these the children that changed; a child that changed alone is not seen.
+/// A re-sync fetches changed parents with their changed children. It misses a changed child whose parent did not change.
 ///
-/// - Note: Source: Mobile SDK, `ParentChildrenSyncDownTarget`. Pages of children inside a page of parents are followed.
+/// - Note: Source: Mobile SDK, `ParentChildrenSyncDownTarget`. Here the pages of nested children are followed, too.
 struct ParentChildrenSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let info: ParentChildrenInfo
@@ -30,16 +30,16 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
   var isSortedByModification: Bool { true }
   var isIncremental: Bool { true }
 
-  func places(_ soupName: String) -> [RecordPlace] {
+  func mappings(_ soupName: String) -> [SoupMapping] {
     [
-      RecordPlace(soup: info.parent.soup, fields: info.parent.fields),
-      RecordPlace(soup: info.children.soup, fields: info.children.fields, parentIdField: info.parentIdField),
+      SoupMapping(soup: info.parent.soup, fields: info.parent.fields),
+      SoupMapping(soup: info.children.soup, fields: info.children.fields, parentIdField: info.parentIdField),
     ]
   }
 
   // MARK: Queries
 
-  /// - Parameter since: ms; the whole query when it is not above 0.
+  /// - Parameter since: ms since 1970; 0 and below selects all records.
   func query(since: Int64) -> String {
     func isNewer(_ side: RelatedType) -> String? {
       since > 0 ? "\(side.fields.modificationDate) > \(TimeStamp.text(since))" : nil
@@ -54,7 +54,7 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     return query.text
   }
 
-  /// The ids of the parents, or of the parents with their children.
+  /// Returns a query for the ids of the parents, or of the parents and their children.
   func ghostQuery(withChildren: Bool) -> String {
     let nested = withChildren ? ", (select \(info.children.fields.id) from \(info.childrenName))" : ""
     return "select \(info.parent.fields.id)\(nested) from \(info.parent.type)" + (filter.isEmpty ? "" : " where \(filter)")
@@ -70,7 +70,7 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
   ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
-    let families = try FamilyPage(answer.response, info: info)
+    let families = try ParentChildrenPage(answer.response, info: info)
     guard let total = families.totalSize else {
       throw answer.response.invalidBody("the answer to a query has no 'totalSize'")
     }
@@ -78,8 +78,8 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     for more in families.unfinished {
       try await children.append(contentsOf: rest(of: more, in: context))
     }
-    let parents = try context.plan.scan(array: FamilyPage.array(families.parents), of: answer.response)
-    let childPage = try context.plans[1].scan(array: FamilyPage.array(children.map(\.text)), of: answer.response)
+    let parents = try context.plan.scan(array: ParentChildrenPage.array(families.parents), of: answer.response)
+    let childPage = try context.plans[1].scan(array: ParentChildrenPage.array(children.map(\.text)), of: answer.response)
     var page = SyncDownPage(
       parts: [parents, childPage], parents: children.map(\.parent), totalSize: total, serverTime: answer.serverTime)
     if let url = families.next {
@@ -90,13 +90,13 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     return page
   }
 
-  /// The children of one parent that did not fit on its page.
-  private func rest(of more: FamilyPage.More, in context: FetchContext) async throws -> [FamilyPage.Child] {
-    var children: [FamilyPage.Child] = [], url: String? = more.url, trail = PageTrail()
+  /// Fetches the children of one parent that did not fit on its page.
+  private func rest(of more: ParentChildrenPage.More, in context: FetchContext) async throws -> [ParentChildrenPage.Child] {
+    var children: [ParentChildrenPage.Child] = [], url: String? = more.url, trail = PageTrail()
     while let next = url {
       try trail.follow(next)
       let answer = try await context.send(context.client.requests.queryMore(next))
-      let page = try FamilyPage.children(
+      let page = try ParentChildrenPage.children(
         answer.response, of: more.parentId, parent: more.parent, info: info)
       children += page.children
       url = page.next
@@ -117,7 +117,7 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     var request: RestRequest? = context.client.requests.query(soql: ghostQuery(withChildren: true))
     while let next = request {
       let answer = try await context.send(next)
-      let page = try FamilyPage(answer.response, info: info)
+      let page = try ParentChildrenPage(answer.response, info: info)
       ids.formUnion(page.children.map(\.id))
       for more in page.unfinished { ids.formUnion(try await rest(of: more, in: context).map(\.id)) }
       if let url = page.next { try trail.follow(url) }

@@ -3,21 +3,21 @@ import RecordScan
 import RestClient
 import SmartStore
 
-/// Queries as pages, for every target that asks with SOQL.
+/// Runs SOQL queries page by page.
 enum QueryPages {
   private static let nextKey = "nextRecordsUrl"
 
-  /// The page behind the last one of a run that ended before its list; nil when this run is no continuation.
+  /// Fetches the next page of an interrupted run; returns nil if this run does not continue one.
   static func continued(in context: FetchContext) async throws -> SyncDownPage? {
     guard context.mode == .more, let url = context.memory[nextKey]?.stringValue else { return nil }
     return try await first(context.client.requests.queryMore(url), in: context, isKept: true)
   }
 
-  /// The most ids that go into one `IN` list: a URL has a limited length.
+  /// The most ids in one `IN` list, because the length of a URL is limited.
   static let idsAtOnce = 500
 
-  /// The first page of a query; it leads to the others.
-  /// - Parameter isKept: Each page says where the next one is, for a later run that goes on there.
+  /// Fetches the first page of a query, which leads to the others.
+  /// - Parameter isKept: If true, each page stores the URL of the next one, so that a later run can continue there.
   static func first(
     _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail(), isKept: Bool = false
   ) async throws -> SyncDownPage {
@@ -42,7 +42,7 @@ enum QueryPages {
     return page
   }
 
-  /// The ids that a query gives, all pages.
+  /// Returns the ids on all pages of a query.
   static func ids(of soql: String, path: String, batchSize: Int? = nil, in context: FetchContext) async throws -> Set<String> {
     try await ids(context.client.requests.query(soql: soql, batchSize: batchSize), path: path, in: context)
   }
@@ -62,7 +62,7 @@ enum QueryPages {
     }
   }
 
-  /// Which of these ids a type still has.
+  /// Returns those of `ids` that still exist on the server.
   static func existing(
     _ ids: [String], of type: String, idField: String, slice: Int = idsAtOnce, in context: FetchContext
   ) async throws -> Set<String> {
@@ -75,20 +75,20 @@ enum QueryPages {
     return found
   }
 
-  /// `Id IN ('a', 'b')`, the values escaped.
+  /// Returns a condition such as `Id IN ('a', 'b')` with escaped values.
   static func condition(_ field: String, _ ids: [String]) -> String {
     "\(field) IN (\(ids.map { SOQL.quote($0) }.joined(separator: ", ")))"
   }
 }
 
-/// Reads the ids out of pages of a query.
+/// Extracts the record ids from the pages of a query.
 struct IdPageReader {
   private var scanner: RecordScanner
 
   init(idPath: String) { scanner = RecordScanner(plan: ScanPlan(paths: [idPath])) }
 
-  /// - Parameter recordsKey: Where the records stand.
-  /// - Returns: Where the next page is.
+  /// - Parameter recordsKey: The key of the array of records.
+  /// - Returns: The URL of the next page.
   mutating func read(
     _ response: RestResponse, recordsKey: String = "records", into ids: inout Set<String>
   ) throws -> String? {

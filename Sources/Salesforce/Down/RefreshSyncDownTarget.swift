@@ -3,10 +3,10 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// The records that a soup holds already, again: page by page by their ids. Records that were made here are left out.
+/// Downloads the records again that a soup already contains, page by page by their ids. Locally created records are skipped.
 ///
-/// - Note: Source: Mobile SDK, `RefreshSyncDownTarget`. `coundIdsPerSoql`, as one platform spells it, is understood too.
-///   Pages go by the last id and not by an offset, so that entries that come or go meanwhile shift nothing.
+/// - Note: Source: Mobile SDK, `RefreshSyncDownTarget`. `coundIdsPerSoql`, the spelling of one platform, is accepted too.
+///   Uses keyset pagination by id, so that entries which are added or removed in the meantime do not shift the pages.
 struct RefreshSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let fields: TargetFields
@@ -33,7 +33,7 @@ struct RefreshSyncDownTarget: SyncDownTarget {
   var isIncremental: Bool { true }
   var announcesCandidates: Bool { true }
 
-  func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: self.soupName, fields: fields)] }
+  func mappings(_ soupName: String) -> [SoupMapping] { [SoupMapping(soup: self.soupName, fields: fields)] }
 
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
     let soup = soupName, path = fields.id
@@ -43,12 +43,12 @@ struct RefreshSyncDownTarget: SyncDownTarget {
     return try await page(after: nil, of: total, since: since, in: context)
   }
 
-  /// The page behind an id; nil when the soup has no further ids.
+  /// Fetches the page of records after an id; returns nil if the soup has no further ids.
   private func page(
     after last: String?, of total: Int, since: Int64, in context: FetchContext
   ) async throws -> SyncDownPage? {
     let soup = soupName, fields = fields, count = idsPerPage
-    // One more than a page holds tells whether there is another page.
+    // One id more than a page holds shows whether there is another page.
     let found = try await context.store.read { snapshot in
       try snapshot.serverIds(
         in: soup, path: fields.id, stampPath: since > 0 ? fields.modificationDate : nil,
@@ -64,7 +64,7 @@ struct RefreshSyncDownTarget: SyncDownTarget {
     }
   }
 
-  /// A page of an answer; behind the answer's last page come the next ids.
+  /// Chains pages: the query's own further pages first, then the page for the next ids.
   private static func page(
     _ part: SyncDownPage, of total: Int, then rest: @escaping @Sendable () async throws -> SyncDownPage?
   ) -> SyncDownPage {
@@ -78,8 +78,8 @@ struct RefreshSyncDownTarget: SyncDownTarget {
     return page
   }
 
-  /// - Note: Entries may have been written by others than this sync, so the newest of their own stamps counts where it is
-  ///   older than what the sync covers.
+  /// - Note: Entries may have been written outside this sync, so their newest modification date is used if it is older than
+  ///   `since`.
   private func soql(_ entries: [(id: String, stamp: String?)], since: Int64) -> String {
     var soql =
       "select \(fieldlist.joined(separator: ", ")) from \(type) where "

@@ -4,17 +4,17 @@ import RecordScan
 import RestClient
 import SmartStore
 
-/// Records of a SOQL query.
+/// Downloads the records of a SOQL query.
 ///
-/// The query is normalised when the target is made: the id and date fields are selected, and without an order of its own
-/// it is ordered by the date, so that a run that is interrupted can go on from where it was.
+/// The query is normalised when the target is created: the id and date fields are added to the selected ones, and a query
+/// without an order is ordered by date, so that an interrupted run can continue.
 ///
 /// - Note: Source: Mobile SDK, `SoqlSyncDownTarget`. A query that needs no change keeps its text.
 struct SoqlSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let fields: TargetFields
   let query: String
-  /// Records a page, as given; the request clamps it.
+  /// The records per page as given; the request clamps the number.
   let maxBatchSize: Int
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
@@ -49,7 +49,7 @@ struct SoqlSyncDownTarget: SyncDownTarget {
     guard query.hasFrom else { throw SyncError(.invalidTarget, "No table specified: \(text)") }
     guard !query.isAggregate else {
       throw SyncError(
-        .invalidTarget, "soql target: a query with GROUP BY or COUNT() brings no records that could be synced: \(text)")
+        .invalidTarget, "soql target: a query with GROUP BY or COUNT() returns no records that can be synced: \(text)")
     }
     let original = query
     if !query.isSelecting(fields.modificationDate) { query = query.addingSelect(fields.modificationDate) }
@@ -62,13 +62,13 @@ struct SoqlSyncDownTarget: SyncDownTarget {
 
   var isSortedByModification: Bool { SOQLQuery(query).isOrdering(by: fields.modificationDate) }
 
-  /// The query for what was modified after `since`, ms; the whole query when it is not above 0.
+  /// Returns the query for records modified after `since` (ms since 1970); 0 and below selects all records.
   func query(since: Int64) -> String {
     guard since > 0 else { return query }
     return SOQLQuery(query).addingWhere("\(fields.modificationDate) > \(TimeStamp.text(since))").text
   }
 
-  /// The ids alone. The order is dropped, unless a limit makes it decide which records come.
+  /// The query for the ids only. The order is dropped unless a limit depends on it.
   var ghostQuery: String {
     let ids = SOQLQuery(query).replacingSelect(fields.id)
     return (ids.isLimited ? ids : ids.replacingOrderBy("")).text

@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Records that a search finds. One request, no pages, and each run brings them all.
+/// Downloads the records that a SOSL search finds, in a single request without pages. Every run downloads all of them.
 ///
 /// - Note: Source: Mobile SDK, `SoslSyncDownTarget`.
 struct SoslSyncDownTarget: SyncDownTarget {

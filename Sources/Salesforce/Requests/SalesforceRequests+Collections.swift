@@ -1,7 +1,7 @@
 import JSON
 import RestClient
 
-/// sObject Collections: up to 200 records a call (2,000 to retrieve), answered in the order they were sent.
+/// sObject Collections: up to 200 records per request (2,000 to retrieve), with the results in the order of the records.
 extension SalesforceRequests {
   /// - Parameter records: The text of a JSON array of records, each with its `attributes`.
   public func collectionCreate(records: [UInt8], allOrNone: Bool = false) -> RestRequest {
@@ -13,9 +13,9 @@ extension SalesforceRequests {
     RestRequest(.PATCH, collections, body: collectionBody(records, allOrNone))
   }
 
-  /// - Parameter records: All of `type`, each with its value of `externalIdField`.
-  /// - Note: Repeatable, because the second try finds what the first made; not by `Id`, where a record without one is
-  ///   created each time.
+  /// - Parameter records: Records of `type`, each with its value of `externalIdField`.
+  /// - Note: Idempotent, because a second attempt finds the records of the first; except by `Id`, because every request creates
+  ///   the records that have none.
   public func collectionUpsert(
     type: String, externalIdField: String, records: [UInt8], allOrNone: Bool = false
   ) -> RestRequest {
@@ -24,14 +24,14 @@ extension SalesforceRequests {
       body: collectionBody(records, allOrNone), isRepeatable: !externalIdField.equalsIgnoringCase("Id"))
   }
 
-  /// - Note: Deleting a deleted record answers with an item error, so a repeated call can say `ENTITY_IS_DELETED` for
-  ///   what the first one deleted: both mean that the record is gone.
+  /// - Note: Deleting a record twice results in an item error, so a repeated request may report `ENTITY_IS_DELETED` for records
+  ///   that the first one deleted. Both results mean that the record is gone.
   public func collectionDelete(ids: [String], allOrNone: Bool = false) -> RestRequest {
     RestRequest(
       .DELETE, collections, query: [("allOrNone", allOrNone ? "true" : "false"), ("ids", ids.joined(separator: ","))])
   }
 
-  /// A POST that only reads: the ids of 2,000 records do not fit in a URL.
+  /// Retrieves records by id. A POST request, because 2,000 ids do not fit into a URL.
   public func collectionRetrieve(type: String, ids: [String], fields: [String]) -> RestRequest {
     let body: JSONValue = .object([
       "ids": .array(ids.map { .string($0) }), "fields": .array(fields.map { .string($0) }),

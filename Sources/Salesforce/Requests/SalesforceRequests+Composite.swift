@@ -1,10 +1,10 @@
 import JSON
 import RestClient
 
-/// Several requests in one call; later ones may refer to the answers of earlier ones as `@{name.path}`.
+/// Several requests in one call. Later ones may refer to the responses of earlier ones as `@{name.path}`.
 extension SalesforceRequests {
-  /// - Parameter parts: At most 25, each with a name of its own: a letter, then letters, digits and underscores. Their
-  ///   bodies are JSON texts.
+  /// - Parameter parts: At most 25 requests with JSON bodies. Each has a unique name: a letter, followed by letters, digits and
+  ///   underscores.
   public func composite(
     _ parts: [(referenceId: String, request: RestRequest)], allOrNone: Bool = false
   ) -> RestRequest {

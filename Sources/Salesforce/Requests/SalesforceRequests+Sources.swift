@@ -1,14 +1,14 @@
 import RestClient
 
-/// Where records come from beside queries.
+/// Requests other than queries that return records.
 extension SalesforceRequests {
-  /// - Parameter sosl: Such as `FIND {Joe} IN NAME FIELDS RETURNING Account(Id, Name)`.
+  /// - Parameter sosl: A search such as `FIND {Joe} IN NAME FIELDS RETURNING Account(Id, Name)`.
   public func search(sosl: String) -> RestRequest { RestRequest(.GET, root + "/search", query: [("q", sosl)]) }
 
-  /// What the user looked at last, as `recentItems`, beside a short description of the type.
+  /// Gets the records that the user viewed most recently, in `recentItems`, and a short description of the type.
   public func recentItems(type: String) -> RestRequest { RestRequest(.GET, sobject(type)) }
 
-  /// How a type is laid out for the user. Parameters that are nil or empty are left to the server.
+  /// Gets a page layout. The server chooses the parameters that are nil or empty.
   public func layout(
     type: String, formFactor: String? = nil, layoutType: String? = nil, mode: String? = nil, recordTypeId: String? = nil
   ) -> RestRequest {
@@ -22,9 +22,9 @@ extension SalesforceRequests {
       })
   }
 
-  /// One page of the records that the user's briefcase rules name.
+  /// Gets one page of the records that match the user's briefcase rules.
   /// - Parameters:
-  ///   - relayToken: Of the page before; nil for the first one.
+  ///   - relayToken: The token from the previous page; nil for the first page.
   ///   - changedAfter: A time such as `2021-08-23T18:42:32.000Z`; nil for all records.
   public func primingRecords(relayToken: String? = nil, changedAfter: String? = nil) -> RestRequest {
     var query: [(name: String, value: String)] = []
@@ -33,8 +33,8 @@ extension SalesforceRequests {
     return RestRequest(.GET, root + "/connect/briefcase/priming-records", query: query)
   }
 
-  /// The records of a type that were deleted in a span of time, as `deletedRecords`.
-  /// - Parameter start: A time such as `2021-08-23T18:42:32+00:00`; `end` likewise, and later.
+  /// Gets the records of a type that were deleted between two times, in `deletedRecords`.
+  /// - Parameter start: A time such as `2021-08-23T18:42:32+00:00`; `end` has the same form and is later.
   public func deletedRecords(type: String, start: String, end: String) -> RestRequest {
     RestRequest(.GET, sobject(type, "deleted"), query: [("start", start), ("end", end)])
   }

@@ -1,35 +1,34 @@
 import JSON
 import RestClient
 
-/// Builds the requests of the Salesforce REST API for one version.
+/// Builds requests for one version of the Salesforce REST API.
 ///
-/// - Note: Ids, type and field names from records are encoded, so a value with `/` or `?` cannot reach another
-///   resource.
+/// - Note: Ids, type and field names are percent-encoded, so a value with `/` or `?` cannot address another resource.
 public struct SalesforceRequests: Sendable {
-  /// Such as `v66.0`.
+  /// The version, such as `v66.0`.
   public let apiVersion: String
 
   public init(apiVersion: String) {
     self.apiVersion = apiVersion
   }
 
-  /// `/services/data/v66.0`
+  /// The path of the version, such as `/services/data/v66.0`.
   public var root: String { "/services/data/\(apiVersion)" }
 
   // MARK: Queries
 
-  /// - Parameter batchSize: Records a page; clamped to 200...2000. The header is sent only when it is not the server's
-  ///   own 2000.
+  /// - Parameter batchSize: The records per page, clamped to 200...2000. The header is sent only if it differs from the
+  ///   server's default of 2000.
   public func query(soql: String, batchSize: Int? = nil) -> RestRequest {
     let size = min(max(batchSize ?? 2000, 200), 2000)
     let headers = size == 2000 ? [] : [(name: "Sforce-Query-Options", value: "batchSize=\(size)")]
     return RestRequest(.GET, root + "/query", query: [("q", soql)], headers: headers)
   }
 
-  /// The same with records that are deleted, as far as the recycle bin still has them.
+  /// Runs a query that includes the records in the recycle bin.
   public func queryAll(soql: String) -> RestRequest { RestRequest(.GET, root + "/queryAll", query: [("q", soql)]) }
 
-  /// The next page, by the address the server gave, unchanged.
+  /// Gets the next page of a query, by the unchanged URL from the previous page.
   public func queryMore(_ nextRecordsUrl: String) -> RestRequest {
     RestRequest(.GET, nextRecordsUrl)
   }
@@ -40,7 +39,7 @@ public struct SalesforceRequests: Sendable {
     RestRequest(.POST, sobject(type), body: body)
   }
 
-  /// - Parameter unmodifiedSince: An HTTP date; the server answers 412 when the record is newer.
+  /// - Parameter unmodifiedSince: An HTTP date; the server responds with 412 if the record is newer.
   public func updateRecord(
     type: String, id: String, body: [UInt8], unmodifiedSince: String? = nil
   ) -> RestRequest {
@@ -52,14 +51,14 @@ public struct SalesforceRequests: Sendable {
     RestRequest(.DELETE, sobject(type, id))
   }
 
-  /// - Parameter fields: Empty asks for every readable field.
+  /// - Parameter fields: An empty list retrieves every readable field.
   public func retrieve(type: String, id: String, fields: [String] = []) -> RestRequest {
     let query = fields.isEmpty ? [] : [(name: "fields", value: fields.joined(separator: ","))]
     return RestRequest(.GET, sobject(type, id), query: query)
   }
 
-  /// Creates or updates by an external id. Sent again it finds what it made, so it is repeatable, except with the field
-  /// `Id` and no value, which always creates.
+  /// Creates or updates a record by its external id. The request is idempotent, except without a value: then it always creates
+  /// a record.
   public func upsert(type: String, externalIdField: String, externalId: String, body: [UInt8]) -> RestRequest {
     guard !externalId.isEmpty else {
       return RestRequest(.POST, sobject(type, externalIdField), body: body)
@@ -69,7 +68,7 @@ public struct SalesforceRequests: Sendable {
 
   // MARK: About the org
 
-  /// The API versions; open to everybody.
+  /// Lists the API versions, without authentication.
   public func versions() -> RestRequest {
     RestRequest(.GET, "/services/data", requiresAuthentication: false)
   }

@@ -1,8 +1,8 @@
-/// Building SOQL out of values. A value never goes into a query but through here.
+/// Builds parts of SOQL queries from values. All values in queries must be escaped by these functions.
 public enum SOQL {
-  /// A string literal with its quotes: `O'Brien` becomes `'O\'Brien'`.
+  /// Returns a string literal with its quotes: `O'Brien` becomes `'O\'Brien'`.
   ///
-  /// - Note: Escapes `\`, `'`, `"` and the control characters SOQL names (`\n \r \t \b \f`).
+  /// - Note: Escapes `\`, `'`, `"` and the control characters for which SOQL has an escape (`\n \r \t \b \f`).
   public static func quote(_ text: String) -> String {
     var literal = "'"
     for scalar in text.unicodeScalars {
@@ -21,12 +21,12 @@ public enum SOQL {
     return literal + "'"
   }
 
-  /// A list for `IN`: `('a','b')`. An empty list has no SOQL form, so it gives nil: ask nothing then.
+  /// Returns a list for `IN`, such as `('a','b')`. SOQL has no empty lists, so it returns nil for one; skip the query then.
   public static func list(_ values: [String]) -> String? {
     values.isEmpty ? nil : "(" + values.map(quote).joined(separator: ",") + ")"
   }
 
-  /// A prefix for `LIKE`, quoted: the wildcards in `text` stand for themselves, then comes `%`.
+  /// Returns a quoted `LIKE` pattern for a prefix: `text` with escaped wildcards, followed by `%`.
   public static func prefix(_ text: String) -> String {
     var escaped = ""
     for character in quote(text).dropLast() {

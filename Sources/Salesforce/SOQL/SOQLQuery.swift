@@ -1,10 +1,11 @@
-/// A SOQL query by clauses, to be asked about and changed. Knows no schema: what it does not understand stays as typed.
+/// A SOQL query, split into clauses that can be inspected and changed. Does not know the schema; it keeps unknown syntax
+/// unchanged.
 ///
-/// - Note: Source: Mobile SDK, `SOQLMutator`. Here field names are compared without case, an `or` condition gets
-///   parentheses before a predicate is added, and `USING SCOPE`, `WITH`, `FOR`, `UPDATE` and `ALL ROWS` are clauses of
-///   their own that keep their place.
+/// - Note: Source: Mobile SDK, `SOQLMutator`. Here field names are compared ignoring case, a condition with `or` gets
+///   parentheses before a predicate is added, and `USING SCOPE`, `WITH`, `FOR`, `UPDATE` and `ALL ROWS` are separate clauses
+///   that keep their place.
 public struct SOQLQuery: Sendable, Equatable {
-  /// In the order the grammar wants them.
+  /// The clauses in the order of the grammar.
   enum Clause: String, CaseIterable, Sendable {
     case select, from
     case usingScope = "using scope"
@@ -34,13 +35,13 @@ public struct SOQLQuery: Sendable, Equatable {
     }
   }
 
-  /// The clause whose keyword stands at `i`, and how many tokens the keyword takes.
+  /// Returns the clause whose keyword is at `i`, and the number of tokens in the keyword.
   private static func clause(at i: Int, in tokens: [String], after current: Clause?) -> (Clause, Int)? {
     let word = tokens[i].lowercased()
     func follows(_ words: [String]) -> Bool {
       i + 2 < tokens.count && SOQLTokenizer.isBlank(tokens[i + 1]) && words.contains(tokens[i + 2].lowercased())
     }
-    // Before FROM every other word may be a field's name.
+    // Before FROM, any other word may be the name of a field.
     guard let current else { return word == "select" ? (.select, 1) : nil }
     if current == .select { return word == "from" ? (.from, 1) : nil }
     switch word {
@@ -54,43 +55,50 @@ public struct SOQLQuery: Sendable, Equatable {
     }
   }
 
-  // MARK: Asking
+  // MARK: Inspecting
 
   public var hasSelect: Bool { !(text(.select) ?? "").isEmpty }
   public var hasFrom: Bool { !(text(.from) ?? "").isEmpty }
   public var hasOrderBy: Bool { clauses[.orderBy] != nil }
-  /// True when its rows are sums of records: with `GROUP BY`, or `COUNT()` alone.
+  /// True if the rows are aggregates: with `GROUP BY`, or `COUNT()` alone.
   public var isAggregate: Bool {
     clauses[.groupBy] != nil || SOQLQuery.withoutBlanks((clauses[.select] ?? []).joined()) == "count()"
   }
-  /// True when nothing leaves records out: the type's every record is wanted, and no deleted one.
+  /// True if the query selects every record of the type that is not deleted.
   public var wantsEveryRecord: Bool {
     [Clause.where, .with, .usingScope, .limit, .offset, .allRows].allSatisfy { clauses[$0] == nil }
   }
-  /// The type behind `FROM`; nil with an alias or several types.
+  /// The type after `FROM`; nil if there is an alias or more than one type.
   public var type: String? {
     let words = (clauses[.from] ?? []).filter { !SOQLTokenizer.isBlank($0) }
     return words.count == 1 && !words[0].contains(",") ? words[0] : nil
   }
-  /// True with `LIMIT` or `OFFSET`: which rows come then depends on their order.
+  /// True with `LIMIT` or `OFFSET`: the order then decides which rows are returned.
   public var isLimited: Bool { clauses[.limit] != nil || clauses[.offset] != nil }
 
-  /// True when the select list itself holds the field, or a `FIELDS(…)` that brings every standard one.
+  /// Returns true if the select list contains the field itself, or `FIELDS(ALL)` or `FIELDS(STANDARD)`.
   public func isSelecting(_ field: String) -> Bool {
     let tokens = clauses[.select] ?? []
     let list = tokens.filter { !$0.hasPrefix("(") }.joined()
-    let wanted = field.lowercased()
-    return list.split(separator: ",").contains { SOQLQuery.trimmed($0).lowercased() == wanted }
+    let wanted = field.lowercased(), spellings = [wanted] + qualifiers.map { $0 + "." + wanted }
+    return list.split(separator: ",").contains { spellings.contains(SOQLQuery.trimmed($0).lowercased()) }
       || SOQLQuery.selectsAllFields(tokens)
   }
 
-  /// True when the order is this field, ascending, and nothing else.
+  /// What may stand before the name of a field: the type after `FROM` and its alias, in lower case.
+  private var qualifiers: [String] {
+    let source = (clauses[.from] ?? []).joined().split(separator: ",").first ?? ""
+    let words = source.unicodeScalars.split(whereSeparator: SOQLTokenizer.isBlank).map { String($0).lowercased() }
+    return Array(words.filter { $0 != "as" }.prefix(2))
+  }
+
+  /// Returns true if the query is ordered by this field alone, ascending.
   public func isOrdering(by field: String) -> Bool {
     guard let order = clauses[.orderBy]?.joined() else { return false }
     return SOQLQuery.withoutBlanks(order) == field.lowercased()
   }
 
-  /// In lower case.
+  /// Returns the text in lower case and without white space.
   private static func withoutBlanks(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.filter { !SOQLTokenizer.isBlank($0) })).lowercased()
   }
@@ -103,18 +111,18 @@ public struct SOQLQuery: Sendable, Equatable {
 
   // MARK: Changing
 
-  /// Puts fields in front of the select list.
+  /// Returns the query with fields added at the front of the select list.
   public func addingSelect(_ fields: String) -> SOQLQuery {
     setting(.select, (text(.select) ?? "").isEmpty ? fields : fields + "," + (text(.select) ?? ""))
   }
 
   public func replacingSelect(_ fields: String) -> SOQLQuery { setting(.select, fields) }
 
-  /// Empty text removes the clause.
+  /// Returns the query with another order. An empty text removes the clause.
   public func replacingOrderBy(_ order: String) -> SOQLQuery { setting(.orderBy, order) }
 
-  /// Puts a predicate in front of the condition. A condition with an `or` on its first level goes into parentheses: it
-  /// would otherwise let every record through that matches what stands right of the `or`.
+  /// Returns the query with a predicate added at the front of the condition. A condition with `or` at its top level gets
+  /// parentheses, because otherwise records that match the right side of the `or` would bypass the predicate.
   public func addingWhere(_ predicate: String) -> SOQLQuery {
     guard let existing = text(.where), !existing.isEmpty else { return setting(.where, predicate) }
     let hasOr = (clauses[.where] ?? []).contains { $0.lowercased() == "or" }
@@ -127,7 +135,7 @@ public struct SOQLQuery: Sendable, Equatable {
     return copy
   }
 
-  /// The query, keywords in lower case and in the grammar's order. A limit or offset of 0 is left out.
+  /// The query with lower-case keywords in the order of the grammar. A limit or offset of 0 is omitted.
   public var text: String {
     var parts: [String] = []
     for clause in Clause.allCases {

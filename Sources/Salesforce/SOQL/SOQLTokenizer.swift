@@ -1,8 +1,8 @@
-/// Splits SOQL into words, blanks, quoted strings and top-level parentheses. Joined again, the tokens give the text,
-/// except for the blank inside `order by` and `group by`.
+/// Splits SOQL into words, white space, quoted strings and top-level parentheses. The joined tokens are the original text,
+/// except for the white space inside `order by` and `group by`.
 ///
-/// - Note: Every ASCII white space is a blank. A backslash escapes the next character of a string, whatever it is, so
-///   `'a\\'` ends where it should.
+/// - Note: All ASCII white space counts. Inside a string a backslash escapes any character, so that `'a\\'` ends at its last
+///   quote.
 struct SOQLTokenizer {
   private var tokens: [String] = []
   private var current = ""
@@ -23,7 +23,7 @@ struct SOQLTokenizer {
   }
 
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value == 0x20 || (0x09...0x0d).contains(scalar.value)
+    scalar == " " || (0x09...0x0d).contains(scalar.value)
   }
 
   private mutating func take(_ scalar: Unicode.Scalar) {
@@ -72,7 +72,7 @@ struct SOQLTokenizer {
     isInBlank = false
   }
 
-  /// Makes one token of `order by` and `group by`, as typed, with a single blank.
+  /// Joins `order by` and `group by` to single tokens with one space, keeping their case.
   private static func joined(_ tokens: [String]) -> [String] {
     var result: [String] = []
     var i = 0

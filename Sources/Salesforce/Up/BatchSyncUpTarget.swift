@@ -2,14 +2,14 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Uploads through composite requests: up to 25 records each, every one with a request of its own inside.
+/// Uploads records through composite requests with up to 25 subrequests, one per record.
 ///
-/// - Note: Source: Mobile SDK, `BatchSyncUpTarget`. The names of the inner requests are positions, not ids: an id that a
-///   script chose need not be a name that the server takes.
+/// - Note: Source: Mobile SDK, `BatchSyncUpTarget`. The subrequests are named by position, not by id, because an id that a
+///   script chose may not be a valid name.
 struct BatchSyncUpTarget: SyncUpTarget {
   let settings: UploadSettings
 
-  /// What a server takes in one request.
+  /// The server's limit of subrequests.
   static let largestBatch = 25
   var comparedAhead: Int { UploadSettings.comparedAhead }
 
@@ -27,9 +27,9 @@ struct BatchSyncUpTarget: SyncUpTarget {
   }
 }
 
-/// The answer to a composite request, as one result for each request inside.
+/// Parses the response of a composite request into one result per subrequest.
 enum CompositeAnswer {
-  /// - Throws: `RestError` when the request as a whole failed.
+  /// - Throws: `RestError` if the request failed as a whole.
   static func results(
     of parts: [(referenceId: String, request: RestRequest)], through client: any RestClient
   ) async throws -> [UploadResult] {
@@ -40,7 +40,7 @@ enum CompositeAnswer {
     return try zip(parts, items).map { part, item in
       guard item["referenceId"]?.stringValue == part.referenceId,
         let status = item["httpStatusCode"]?.integerValue.map({ Int(clamping: $0) })
-      else { throw response.invalidBody("the answer to request '\(part.referenceId)' is not where it belongs") }
+      else { throw response.invalidBody("the answer to request '\(part.referenceId)' is out of order") }
       return UploadResult(status: status, body: item["body"] ?? .null)
     }
   }

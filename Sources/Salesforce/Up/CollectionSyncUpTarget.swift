@@ -2,15 +2,15 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Uploads through sObject Collections: up to 200 records a request, grouped by kind. The default target.
+/// Uploads records through sObject Collections, up to 200 per request, grouped by action. The default target.
 ///
 /// - Note: Source: Mobile SDK, `CollectionSyncUpTarget`. Groups are sent one after the other, not in parallel.
 struct CollectionSyncUpTarget: SyncUpTarget {
   let settings: UploadSettings
 
-  /// What a server takes in one request.
+  /// The server's limit of records per request.
   static let largestBatch = 200
-  /// The same for looking records up.
+  /// The server's limit of records per retrieve request.
   static let largestRetrieve = 2000
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
@@ -19,12 +19,12 @@ struct CollectionSyncUpTarget: SyncUpTarget {
       json, type: "collection", defaults: .salesforce, largestBatch: CollectionSyncUpTarget.largestBatch)
   }
 
-  /// A collection knows no conditions.
+  /// Collections do not support conditional updates.
   var updatesWithCondition: Bool { false }
 
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] {
     func all(_ action: UploadAction) -> [PlannedUpload] { uploads.filter { $0.action == action } }
-    // The address of an upsert names the type.
+    // The URL of an upsert contains the type.
     let upserts = all(.upsert)
     var types: [String] = []
     for upload in upserts where !types.contains(upload.type) { types.append(upload.type) }
@@ -38,7 +38,7 @@ struct CollectionSyncUpTarget: SyncUpTarget {
     do {
       response = try await context.client.send(request(group, first, batch, context))
     } catch let error as RestError where first.action == .upsert && error.status == 404 {
-      // An upsert's address names type and field: only its own records can be wrong, the others go on.
+      // The URL of an upsert contains type and field, so 404 concerns only the records of this group.
       let item = error.errors.first
       let failure = UploadResult.failure(item?["errorCode"]?.stringValue ?? "NOT_FOUND", error.message)
       return group.indices.map { _ in failure }

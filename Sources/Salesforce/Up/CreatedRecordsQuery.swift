@@ -2,13 +2,13 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Asks for records of one type by when they were created.
+/// Queries the records of one type that were created in a period of time.
 struct CreatedRecordsQuery: Sendable {
   let search: CreatedRecords
   let client: any RestClient
 
-  /// - Returns: nil when there are too many.
-  /// - Throws: `RestError`; of a field that cannot be queried with status 400.
+  /// - Returns: nil if there are more than the limit.
+  /// - Throws: `RestError`, with status 400 if a field cannot be queried.
   func records() async throws -> [CreatedRecord]? {
     try await startingAgainOnce {
       var request: RestRequest? = client.requests.query(soql: soql)

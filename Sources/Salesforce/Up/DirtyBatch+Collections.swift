@@ -1,10 +1,10 @@
 import JSON
 import MobileSync
 
-/// Records as sObject Collections take them.
+/// Serializes records for sObject Collections.
 extension DirtyBatch {
-  /// The text of a JSON array of records to send, cut out of the entries.
-  /// - Parameter only: The first-level members of a record to send, of those on the list; nil for all.
+  /// Returns the text of a JSON array of records, copied from the text of the entries.
+  /// - Parameter only: Returns the top-level members of a record to send, out of the field list; nil sends all of the list.
   func records(
     _ indices: [Int], _ action: UploadAction, externalIdField: String?, only: (Int) -> Set<String>? = { _ in nil }
   ) -> [UInt8] {

@@ -2,14 +2,14 @@ import JSON
 import MobileSync
 
 extension RelatedType {
-  /// - Parameter label: For the messages.
+  /// - Parameter label: The target's name in messages.
   init(_ json: JSONObject, label: String) throws(SyncError) {
     let reader = TargetReader(json: json, label: label)
     self.init(type: try reader.string("sobjectType"), soup: try reader.string("soupName"), fields: try TargetFields(json))
   }
 }
 
-/// Parents with their children, as the targets of both directions name them.
+/// The JSON keys for parents and children, which the targets of both directions share.
 extension ParentChildrenInfo {
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) {
@@ -36,7 +36,7 @@ extension ParentChildrenInfo {
       parent: parent, children: children, childrenName: childrenName, parentIdField: parentIdField, relationship: relationship)
   }
 
-  /// The JSON with the names of the id and date fields of both sides, and of the parents as the target's own.
+  /// Returns the JSON with the names of both sides' id and date fields. Those of the parents are also the target's own.
   func written(to json: JSONObject) -> JSONObject {
     var json = parent.fields.written(to: json)
     json["parent"] = .object(parent.fields.written(to: json["parent"]?.objectValue ?? [:]))

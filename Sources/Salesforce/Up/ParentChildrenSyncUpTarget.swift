@@ -2,14 +2,14 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Uploads parents together with their children, one family after the other. Counts speak of parents.
+/// Uploads parents together with their children, one parent after the other. The counts are those of the parents.
 ///
-/// - Note: Source: Mobile SDK, `ParentChildrenSyncUpTarget`. A family of more than 25 requests takes several calls, and a
-///   family is sent again at most twice, where the model has no limit.
-struct ParentChildrenSyncUpTarget: FamilyUpTarget {
+/// - Note: Source: Mobile SDK, `ParentChildrenSyncUpTarget`. Here a parent whose children need more than 25 subrequests takes
+///   several calls, and the upload of a parent is repeated at most twice, where the Mobile SDK has no limit.
+struct ParentChildrenSyncUpTarget: ParentChildrenUploadTarget {
   let json: JSONObject
   let info: ParentChildrenInfo
-  /// How each side's records are read and looked up; their lists are the target's.
+  /// How the records of each side are read and looked up. The field lists come from the target.
   let parents: UploadSettings
   let children: UploadSettings
 
@@ -27,7 +27,7 @@ struct ParentChildrenSyncUpTarget: FamilyUpTarget {
     }
     parents = try side("parent", json["createFieldlist"], json["updateFieldlist"])
     let create = try reader.fieldlist("childrenCreateFieldlist"), update = try reader.fieldlist("childrenUpdateFieldlist")
-    // The parent's id is sent by the sync, as it is then.
+    // The sync itself sends the parent's id, which may be new.
     let field = info.parentIdField
     func names(_ list: [String]) -> JSONValue { .array(list.filter { $0 != field }.map { .string($0) }) }
     children = try side("children", names(create), names(update))
@@ -40,7 +40,7 @@ struct ParentChildrenSyncUpTarget: FamilyUpTarget {
 
   // MARK: Sending
 
-  func send(_ requests: [FamilyRequest], through client: any RestClient) async throws -> [UploadResult] {
+  func send(_ requests: [ParentChildrenRequest], through client: any RestClient) async throws -> [UploadResult] {
     let parts = requests.map { one in
       let more: JSONObject = one.parent.map { [info.parentIdField: .string(name($0))] } ?? [:]
       return (
@@ -50,14 +50,14 @@ struct ParentChildrenSyncUpTarget: FamilyUpTarget {
     return try await CompositeAnswer.results(of: parts, through: client)
   }
 
-  private func name(_ member: FamilyMember) -> String {
+  private func name(_ member: ParentChildrenMember) -> String {
     switch member {
     case .parent: "parent"
     case .child(let i): "child\(i)"
     }
   }
 
-  /// The parent's id, or the place in the call's answers where it will stand.
+  /// Returns the parent's id, or a reference to the subrequest that creates the parent.
   private func name(_ parent: ParentReference) -> String {
     switch parent {
     case .id(let id): id
@@ -65,17 +65,17 @@ struct ParentChildrenSyncUpTarget: FamilyUpTarget {
     }
   }
 
-  // MARK: Looking
+  // MARK: Look-ups
 
-  /// One query for parent and children.
+  /// Looks up a parent and its children with one query.
   func versions(
     of parentId: String, parent: [String], children: [String], through client: any RestClient
-  ) async throws -> FamilyVersions {
+  ) async throws -> ParentChildrenVersions {
     let soql = ParentChildrenSyncUpTarget.query(info, parentId, parent: parent, children: children)
     let answer = try await client.send(client.requests.query(soql: soql)).json()
-    guard let records = answer["records"]?.arrayValue else { return FamilyVersions() }
+    guard let records = answer["records"]?.arrayValue else { return ParentChildrenVersions() }
     let nested = records.first?[info.childrenName]?["records"]?.arrayValue ?? []
-    return FamilyVersions(
+    return ParentChildrenVersions(
       parent: records.first.map { $0.objectValue.map { .record($0) } ?? .unknown } ?? .deleted,
       children: Dictionary(
         nested.compactMap { row in

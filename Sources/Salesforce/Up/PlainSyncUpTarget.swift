@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 import RestClient
 
-/// Uploads one record a request.
+/// Uploads each record with its own request.
 ///
 /// - Note: Source: Mobile SDK, `SyncUpTarget`.
 struct PlainSyncUpTarget: SyncUpTarget {
@@ -24,10 +24,10 @@ struct PlainSyncUpTarget: SyncUpTarget {
   }
 }
 
-/// Requests for single records.
+/// Builds and sends requests for single records.
 struct RecordRequests {
-  /// Sends one record in a request of its own.
-  /// - Throws: `RestError` unless it is about this record.
+  /// Uploads one record with its own request. An error that concerns only this record is returned as its result.
+  /// - Throws: `RestError` for all other errors.
   static func send(
     _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
   ) async throws -> UploadResult {
@@ -38,7 +38,7 @@ struct RecordRequests {
     }
   }
 
-  /// Refusals other than of a caller who asks too much.
+  /// Returns true for 4xx statuses other than those of rate limits.
   private static func concernsTheRecord(_ status: Int) -> Bool {
     (400..<500).contains(status) && status != 420 && status != 429
   }
@@ -53,7 +53,7 @@ struct RecordRequests {
     requests = context.client.requests
   }
 
-  /// - Parameter more: Fields to send beside the target's.
+  /// - Parameter more: Fields to send in addition to the target's.
   func request(_ upload: PlannedUpload, adding more: JSONObject = [:]) -> RestRequest {
     let i = upload.index, only = upload.action == .update ? context.fields(of: i, in: batch) : nil
     let body = { batch.body(i, upload.action, only: only, adding: more) }
@@ -70,7 +70,8 @@ struct RecordRequests {
     }
   }
 
-  /// The record may change between the look at its stamp and the update, so the server compares once more.
+  /// Returns the date for `If-Unmodified-Since`: the record may change after its modification date was compared, so the server
+  /// checks again.
   private func condition(_ i: Int) -> String? {
     context.date(of: i, in: batch).map(TimeStamp.httpDate)
   }

@@ -2,9 +2,9 @@ import JSON
 import MobileSync
 import RestClient
 
-/// What Salesforce answers about one record.
+/// Parses Salesforce's response for one record.
 extension UploadResult {
-  /// The answer to a request inside a composite one.
+  /// Parses the response of a subrequest.
   init(status: Int, body: JSONValue) {
     let isSuccess = (200..<300).contains(status)
     let error = body.arrayValue?.first ?? (body["errorCode"] == nil ? nil : body)
@@ -13,8 +13,8 @@ extension UploadResult {
       says: isSuccess ? [] : Says(error, status: status))
   }
 
-  /// The good answer to a request of its own; several choices (300) are no answer.
-  /// - Throws: `RestError` `.invalidBody` for a page of a gateway or a portal: nothing says that the server has the change.
+  /// Parses the 2xx response of a request for one record. Status 300, for several matching records, becomes a failure.
+  /// - Throws: `RestError` `.invalidBody` for a page of a gateway or a portal, which does not confirm the change.
   init(_ response: RestResponse) throws(RestError) {
     let body = response.body.count == 0 ? JSONValue.null : try response.json()
     guard response.status == 204 || response.status == 300 || body["success"]?.boolValue == true else {
@@ -28,7 +28,7 @@ extension UploadResult {
     self.init(status: response.status, body: body)
   }
 
-  /// A request of its own that the server refused.
+  /// Converts the refusal of a request for one record.
   init(refusal error: RestError) {
     let shown =
       error.errors.isEmpty
@@ -36,7 +36,7 @@ extension UploadResult {
     self.init(isSuccess: false, error: shown, status: error.status, says: Says(error.errors.first, status: error.status))
   }
 
-  /// One element of a collection's answer; nil when it is not shaped like one.
+  /// Parses one element of a collection's response; returns nil if it has another shape.
   init?(collectionItem json: JSONValue) {
     guard let success = json["success"]?.boolValue else { return nil }
     let error = json["errors"]?.arrayValue?.first
@@ -48,8 +48,8 @@ extension UploadResult {
 extension UploadResult.Says {
   private static let goneCodes = ["INVALID_CROSS_REFERENCE_KEY", "ENTITY_IS_DELETED"]
 
-  /// - Note: Without a status of its own, an error that names fields is about a value in the record, such as a lookup to
-  ///   something that is gone.
+  /// - Note: If an element has no status, an error that names fields concerns a value in the record, such as a reference to a
+  ///   deleted record.
   init(_ error: JSONValue?, status: Int?) {
     self.init(status: status)
     guard let code = (error?["errorCode"] ?? error?["statusCode"])?.stringValue, Self.goneCodes.contains(code) else { return }

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// A user or an organisation.
+/// A user or an organization.
 struct Account: Sendable {
   let id: Int64
   let login: String
@@ -13,7 +13,7 @@ struct Account: Sendable {
 
 struct Repository: Sendable {
   let id: Int64
-  /// Counts all repositories of the forge, small: ids of issues are made of it.
+  /// A small running number, from which the ids of the issues are derived.
   let serial: Int64
   let ownerId: Int64
   var name: String
@@ -31,13 +31,13 @@ struct Repository: Sendable {
   var openIssues: Int64
   var defaultBranch = "main"
   var topics: [String] = []
-  /// Seconds since 1970 UTC, as all stamps here.
+  /// Seconds since 1970 UTC, like all times here.
   let createdAt: Int64
   var updatedAt: Int64
   var pushedAt: Int64
 }
 
-/// An issue or a pull request: they share their numbers.
+/// An issue or a pull request; both share one sequence of numbers.
 struct Issue: Sendable {
   let id: Int64
   let number: Int64
@@ -57,7 +57,7 @@ struct Issue: Sendable {
 
 struct Comment: Sendable {
   let id: Int64
-  /// Of the issue.
+  /// The number of the issue.
   let number: Int64
   let author: String
   var body: String
@@ -65,12 +65,12 @@ struct Comment: Sendable {
   var updatedAt: Int64
 }
 
-/// Moments as the forge spells them: `2026-03-02T09:00:00Z`.
+/// Timestamps in the forge's format: `2026-03-02T09:00:00Z`.
 enum ForgeTime {
   static func text(_ seconds: Int64) -> JSONValue { .string(plain(seconds)) }
   static func plain(_ seconds: Int64) -> String { Timestamp.text(seconds).prefix(19) + "Z" }
 
-  /// Seconds since 1970 UTC, a fraction rounded down; a day stands for its start.
+  /// Returns seconds since 1970 UTC, rounding down; a date without a time means its start.
   static func seconds(parsing text: String) -> Int64? {
     if let day = CivilDate(parsing: text) { return Int64(day.dayNumber) * 86_400 }
     return Timestamp.milliseconds(parsing: text).map { $0 >= 0 ? $0 / 1_000 : ($0 - 999) / 1_000 }

@@ -1,17 +1,18 @@
 import SandboxServer
 
-/// What a forge holds at its start, the same each time. Everything is made from its number alone, when it is asked for.
+/// The data a forge has at its start, always the same. Each item is generated from its number
+/// alone, on demand.
 enum ForgeSeed {
   struct Organization: Sendable {
     let login: String
     let name: String
     let repositories: Int
-    /// Who may write there.
+    /// The user who may write there.
     let user: String
     let firstRepositoryId: Int64
   }
 
-  /// Ids of the second one's repositories are beyond what a floating-point number can hold.
+  /// The second organization's repository ids are too large for a floating-point number.
   static let organizations = [
     Organization(login: "acme", name: "Acme Works", repositories: 30, user: "ada", firstRepositoryId: 1_296_269),
     Organization(
@@ -19,13 +20,13 @@ enum ForgeSeed {
     Organization(login: "harbor", name: "Harbor Archive", repositories: 12_000, user: "cleo", firstRepositoryId: 50_000_001),
   ]
 
-  /// Ids of what clients create begin here.
+  /// The first ids of records that clients create.
   static let firstNewRepositoryId: Int64 = 900_000_001, firstNewSerial: Int64 = 1_000_000
 
   private static let start: Int64 = 1_420_070_400  // 2015-01-01
   private static let end: Int64 = 1_767_225_600  // 2026-01-01
 
-  /// Organisations have the ids 1, 2, 3, their users 101, 102, 103.
+  /// The organizations have the ids 1, 2 and 3, their users 101, 102 and 103.
   static var accounts: [Account] {
     organizations.enumerated().flatMap { index, organization in
       let id = Int64(index + 1)
@@ -58,7 +59,7 @@ enum ForgeSeed {
     let hasIssues = number % 11 != 5
     let issues = hasIssues ? issueCount(organization, number) : 0
     let createdAt = start + Int64(number) * 20_000
-    // Some neighbours were changed in the same second.
+    // Some neighbours share the second of their last change.
     let changed = number % 7 == 3 ? number - 1 : number
     return Repository(
       id: organizations[organization].firstRepositoryId + Int64(number), serial: serial, ownerId: Int64(organization + 1),
@@ -80,7 +81,7 @@ enum ForgeSeed {
 
   // MARK: Issues
 
-  /// The first repository of an organisation has many, every third none.
+  /// The first repository of an organization has many issues, every third one has none.
   private static func issueCount(_ organization: Int, _ number: Int) -> Int {
     if number == 0 { return 120 }
     if number % 3 == 1 { return 0 }

@@ -1,8 +1,8 @@
 import SandboxServer
 
-/// The repositories of one organisation, made when they are first asked for.
+/// The repositories of one organization, generated on first use.
 struct RepositoryTable: Sendable {
-  /// One way to list them.
+  /// A sort order with its filter.
   struct Order: Hashable, Sendable {
     enum Key: String, Sendable { case created, updated, pushed, fullName = "full_name" }
     enum Kind: String, Sendable { case all, `public`, `private`, forks, sources, member }
@@ -13,7 +13,7 @@ struct RepositoryTable: Sendable {
   }
 
   private(set) var byId: [Int64: Repository] = [:]
-  /// By name in lower case; the names they had before lead to them, too.
+  /// By current name in lower case. Former names are in `formerNames`.
   private var names: [String: Int64] = [:]
   private var formerNames: [String: Int64] = [:]
   private var orders: [Order: [Int64]] = [:]
@@ -29,7 +29,7 @@ struct RepositoryTable: Sendable {
   func id(named name: String) -> Int64? { names[name.lowercased()] }
   func id(formerlyNamed name: String) -> Int64? { formerNames[name.lowercased()].flatMap { byId[$0]?.id } }
 
-  /// Puts in a new one, or what has become of an old one.
+  /// Inserts a repository, or replaces it and remembers its former name.
   mutating func put(_ repository: Repository) {
     if let before = byId[repository.id], before.name != repository.name {
       names[before.name.lowercased()] = nil
@@ -47,7 +47,7 @@ struct RepositoryTable: Sendable {
     orders.removeAll()
   }
 
-  /// Ids in an order; kept until something changes.
+  /// Returns the ids in an order. The result is cached until a repository changes.
   mutating func ids(in order: Order) -> [Int64] {
     if let known = orders[order] { return known }
     let rows = byId.values.filter { Self.belongs($0, order) }
@@ -78,7 +78,7 @@ struct RepositoryTable: Sendable {
   }
 }
 
-/// What lists are sorted by, before the id.
+/// The sort key of a list; the id breaks ties.
 struct SortKey: Comparable, Sendable {
   var number: Int64 = 0
   var text = ""
@@ -86,7 +86,7 @@ struct SortKey: Comparable, Sendable {
   static func < (a: SortKey, b: SortKey) -> Bool { a.number != b.number ? a.number < b.number : a.text < b.text }
 }
 
-/// Everything a forge holds. Issues and comments of a repository are made when they are first asked for.
+/// All data of a forge. Issues and comments of a repository are generated on first use.
 struct ForgeState: Sendable {
   let accounts = ForgeSeed.accounts
   private var tables: [Int64: RepositoryTable] = [:]
@@ -95,7 +95,7 @@ struct ForgeState: Sendable {
   private var lastRepositoryId = ForgeSeed.firstNewRepositoryId - 1
   private var lastSerial = ForgeSeed.firstNewSerial - 1
   private var lastCommentId: Int64 = 5_000_000_000
-  /// How often a list was answered with "still being computed", by its path.
+  /// How often each list, by its path, was answered with 202 (still being computed).
   var computed: [String: Int] = [:]
 
   // MARK: Accounts
@@ -103,8 +103,8 @@ struct ForgeState: Sendable {
   func account(_ login: String) -> Account? { accounts.first { $0.login == login.lowercased() } }
   func account(id: Int64) -> Account? { accounts.first { $0.id == id } }
 
-  /// The user who may write in an organisation; nil for a user's own id.
-  func keeper(of ownerId: Int64) -> Account? { account(id: ownerId + 100) }
+  /// Returns the user who may write in an organization; nil for a user's own id.
+  func maintainer(of ownerId: Int64) -> Account? { account(id: ownerId + 100) }
 
   // MARK: Repositories
 
@@ -161,7 +161,7 @@ struct ForgeState: Sendable {
     return number >= 1 && number <= all.count ? all[Int(number) - 1] : nil
   }
 
-  /// Puts in the next one, or what has become of an old one, and counts the open ones again.
+  /// Inserts the next issue or replaces an old one, and updates the number of open issues.
   mutating func put(_ issue: Issue, in repository: Repository) {
     var all = issues(of: repository)
     if Int(issue.number) == all.count + 1 { all.append(issue) } else { all[Int(issue.number) - 1] = issue }

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Users, organisations, the limits, and the root.
+/// Serves users, organizations, the rate limits and the root.
 enum AccountRoutes {
   static func add(to table: inout RouteTable<ForgeHandler>) {
     table.add("GET", "/") { call, _ in
@@ -37,7 +37,7 @@ enum AccountRoutes {
     }
   }
 
-  /// What other paths below `/user` come before.
+  /// Adds the route that must come after all others below `/user`.
   static func addLast(to table: inout RouteTable<ForgeHandler>) {
     table.add("GET", "/user/:id") { call, state in
       try one(call, &state) { state, call in call.id("id").flatMap { state.account(id: $0) } }

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Comments of issues: those of one, and those of a repository.
+/// Serves the comments of an issue and of a repository.
 enum CommentRoutes {
   private enum Sort: String { case created, updated }
 
@@ -37,7 +37,7 @@ enum CommentRoutes {
 
   // MARK: Lists
 
-  /// Of one issue, the oldest first.
+  /// Lists the comments of one issue, oldest first.
   private static func list(_ call: ForgeCall, _ state: inout ForgeState) throws -> ServerReply {
     let (repository, issue) = try IssueRoutes.one(call, &state)
     let since = try call.moment("since", of: "IssueComment") ?? .min
@@ -46,7 +46,7 @@ enum CommentRoutes {
     let renderer = ForgeRenderer(call, state)
     let idPath = "/repositories/\(repository.id)/issues/\(issue.number)/comments"
     return try Pager(call, idPath: idPath).reply(
-      rows, place: { ListPlace(key: SortKey(), id: $0.id) }, item: { renderer.comment($0, in: repository) })
+      rows, position: { RowPosition(key: SortKey(), id: $0.id) }, item: { renderer.comment($0, in: repository) })
   }
 
   private static func listAll(_ call: ForgeCall, _ state: inout ForgeState) throws -> ServerReply {
@@ -54,14 +54,14 @@ enum CommentRoutes {
     let sort: Sort = try call.choice("sort", .created, of: "IssueComment")
     let isAscending = try call.isAscending(unless: "asc", of: "IssueComment")
     let since = try call.moment("since", of: "IssueComment") ?? .min
-    func place(_ comment: Comment) -> ListPlace {
-      ListPlace(key: SortKey(number: sort == .created ? comment.createdAt : comment.updatedAt), id: comment.id)
+    func position(_ comment: Comment) -> RowPosition {
+      RowPosition(key: SortKey(number: sort == .created ? comment.createdAt : comment.updatedAt), id: comment.id)
     }
     let rows = state.comments(of: repository).filter { $0.updatedAt >= since }
-      .sorted { isAscending ? place($0) < place($1) : place($0) > place($1) }
+      .sorted { isAscending ? position($0) < position($1) : position($0) > position($1) }
     let renderer = ForgeRenderer(call, state)
     let pager = Pager(call, idPath: "/repositories/\(repository.id)/issues/comments", isAscending: isAscending)
-    return try pager.reply(rows, place: place, item: { renderer.comment($0, in: repository) })
+    return try pager.reply(rows, position: position, item: { renderer.comment($0, in: repository) })
   }
 
   // MARK: Changes
@@ -88,7 +88,7 @@ enum CommentRoutes {
     return reply(201, comment, repository, call, state)
   }
 
-  /// For its author and the repository's keeper.
+  /// Returns a comment that the caller may change: its author and the repository's maintainer may.
   private static func writable(_ call: ForgeCall, _ state: inout ForgeState) throws -> (Repository, Comment) {
     let user = try call.user()
     let (repository, comment) = try one(call, &state)

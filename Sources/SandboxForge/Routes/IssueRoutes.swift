@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Issues; pull requests are among them.
+/// Serves issues, which include pull requests.
 enum IssueRoutes {
   private enum Sort: String { case created, updated, comments }
   private enum State: String { case open, closed, all }
@@ -27,14 +27,14 @@ enum IssueRoutes {
     return .forge(status, value, headers: headers)
   }
 
-  /// The issue that the path names.
+  /// Finds the issue that the path names.
   static func one(_ call: ForgeCall, _ state: inout ForgeState) throws -> (Repository, Issue) {
     let repository = try RepositoryRoutes.repository(call, &state)
     guard let number = call.id("number"), let issue = state.issue(number, of: repository) else { throw ForgeError.notFound }
     return (repository, issue)
   }
 
-  /// - Throws: ``ForgeError`` 410 where there are no issues.
+  /// - Throws: ``ForgeError`` 410 if the repository has issues disabled.
   private static func repository(_ call: ForgeCall, _ state: inout ForgeState) throws -> Repository {
     let repository = try RepositoryRoutes.repository(call, &state)
     guard repository.hasIssues else {
@@ -49,18 +49,18 @@ enum IssueRoutes {
     let repository = try RepositoryRoutes.repository(call, &state)
     let sort: Sort = try call.choice("sort", .created, of: "Issue")
     let isAscending = try call.isAscending(unless: "desc", of: "Issue")
-    func place(_ issue: Issue) -> ListPlace {
+    func position(_ issue: Issue) -> RowPosition {
       let key = sort == .created ? issue.createdAt : sort == .updated ? issue.updatedAt : issue.comments
-      return ListPlace(key: SortKey(number: key), id: issue.number)
+      return RowPosition(key: SortKey(number: key), id: issue.number)
     }
     let rows = try wanted(state.issues(of: repository), call)
-      .sorted { isAscending ? place($0) < place($1) : place($0) > place($1) }
+      .sorted { isAscending ? position($0) < position($1) : position($0) > position($1) }
     let renderer = ForgeRenderer(call, state)
     return try Pager(call, idPath: "/repositories/\(repository.id)/issues", isAscending: isAscending).reply(
-      rows, place: place, item: { renderer.issue($0, in: repository) })
+      rows, position: position, item: { renderer.issue($0, in: repository) })
   }
 
-  /// Those that the parameters ask for.
+  /// Filters issues by the query parameters.
   private static func wanted(_ issues: [Issue], _ call: ForgeCall) throws -> [Issue] {
     let state: State = try call.choice("state", .open, of: "Issue")
     let since = try call.moment("since", of: "Issue")

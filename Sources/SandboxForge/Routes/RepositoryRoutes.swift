@@ -37,9 +37,10 @@ enum RepositoryRoutes {
 
   static func seesPrivate(_ call: ForgeCall, of ownerId: Int64) -> Bool { call.caller?.id == ownerId + 100 }
 
-  /// The repository that the path names.
-  /// - Throws: ``ForgeError`` 404 for one that is not there or not for the caller; 301, or 307 when it is to be changed, for one
-  ///   that has another name now.
+  /// Finds the repository that the path names.
+  ///
+  /// - Throws: ``ForgeError`` 404 if it does not exist or is not visible to the caller; 301 if it
+  ///   has been renamed, or 307 for a write.
   static func repository(_ call: ForgeCall, _ state: inout ForgeState) throws -> Repository {
     if let id = call.id("id") {
       guard let found = state.repository(id: id), isVisible(found, call) else { throw ForgeError.notFound }
@@ -67,8 +68,9 @@ enum RepositoryRoutes {
       headers: [("Location", "\(call.base)/repositories/\(repository.id)\(rest)\(query)")])
   }
 
-  /// As `repository`, for its keeper alone.
-  /// - Throws: ``ForgeError`` 401 without a token, 403 for others.
+  /// Like `repository`, but only for its maintainer.
+  ///
+  /// - Throws: ``ForgeError`` 401 without a token, 403 for other users.
   static func writable(_ call: ForgeCall, _ state: inout ForgeState) throws -> Repository {
     let user = try call.user()
     let found = try repository(call, &state)
@@ -96,11 +98,11 @@ enum RepositoryRoutes {
     let ids = state.ids(of: owner, in: order)
     let rows = state.table(of: owner).byId, renderer = ForgeRenderer(call, state), key = order.key
     return try Pager(call, idPath: idPath, isAscending: order.isAscending).reply(
-      ids, place: { id in ListPlace(key: rows[id].map { RepositoryTable.key($0, key) } ?? SortKey(), id: id) },
+      ids, position: { id in RowPosition(key: rows[id].map { RepositoryTable.key($0, key) } ?? SortKey(), id: id) },
       item: { id in rows[id].map(renderer.repository) ?? .null })
   }
 
-  /// Public ones of all owners, in order of ids.
+  /// Lists all owners' public repositories by id.
   private static func everything(_ call: ForgeCall, _ state: inout ForgeState) throws -> ServerReply {
     var rows: [Repository] = []
     for owner in state.accounts where owner.isOrganization {
@@ -145,7 +147,7 @@ enum RepositoryRoutes {
     return reply(200, repository, call, state)
   }
 
-  /// The wished name in the form it gets; nil when there is none or it cannot be.
+  /// Returns the requested name as it will be stored; nil if it is missing or not possible.
   private static func name(
     _ reader: inout BodyReader, _ owner: Int64, _ own: Int64?, _ state: inout ForgeState
   ) -> String? {
@@ -175,7 +177,7 @@ enum RepositoryRoutes {
 }
 
 extension ForgeCall {
-  /// - Parameter fallback: What holds without a `direction`.
+  /// - Parameter fallback: The direction if the request has no `direction`.
   func isAscending(unless fallback: String, of resource: String) throws -> Bool {
     let text = request.parameter("direction").flatMap { $0.isEmpty ? nil : $0 } ?? fallback
     guard ["asc", "desc"].contains(text) else {

@@ -1,8 +1,9 @@
 import JSON
 import SandboxServer
 
-/// `GET /search/repositories` and `/search/issues`: words and the qualifiers `org:`, `user:`, `repo:`, `language:`, `is:`,
-/// `state:`, `type:`, `label:` and `author:`. The result is an object, and 1,000 rows at most can be reached.
+/// Serves `GET /search/repositories` and `/search/issues`. Queries consist of words and the
+/// qualifiers `org:`, `user:`, `repo:`, `language:`, `is:`, `state:`, `type:`, `label:` and
+/// `author:`. The result is an object; at most 1,000 rows can be reached.
 enum SearchRoutes {
   private enum RepositorySort: String { case best, stars, forks, updated }
   private enum IssueSort: String { case best, created, updated, comments }
@@ -37,7 +38,7 @@ enum SearchRoutes {
 
   private static func isAscending(_ call: ForgeCall) -> Bool { call.request.parameter("order") == "asc" }
 
-  /// Those of the named owners, or of all, that the caller may see.
+  /// Returns the repositories of the named owners, or of all, that the caller may see.
   private static func candidates(_ words: Words, _ call: ForgeCall, _ state: inout ForgeState) -> [Repository] {
     let owners = words.values("org", "user"), names = words.values("repo")
     var rows: [Repository] = []
@@ -54,7 +55,7 @@ enum SearchRoutes {
     let words = try words(call), isAscending = isAscending(call)
     let sort: RepositorySort = try call.choice("sort", .best, of: "Search")
     let languages = words.values("language")
-    func place(_ row: Repository) -> ListPlace {
+    func position(_ row: Repository) -> RowPosition {
       let key: Int64 =
         switch sort {
         case .best: 0
@@ -62,22 +63,22 @@ enum SearchRoutes {
         case .forks: row.forks
         case .updated: row.updatedAt
         }
-      return ListPlace(key: SortKey(number: key), id: row.id)
+      return RowPosition(key: SortKey(number: key), id: row.id)
     }
     let rows = candidates(words, call, &state).filter { row in
       let text = "\(row.name) \(row.description ?? "")".lowercased()
       return words.plain.allSatisfy(text.contains)
         && (languages.isEmpty || languages.contains(row.language?.lowercased() ?? ""))
     }
-    .sorted { isAscending ? place($0) < place($1) : place($0) > place($1) }
+    .sorted { isAscending ? position($0) < position($1) : position($0) > position($1) }
     let pager = Pager(call, isAscending: isAscending, wrapper: "items", reach: Tuning.searchedRows)
-    return try pager.reply(rows, place: place, item: ForgeRenderer(call, state).repository)
+    return try pager.reply(rows, position: position, item: ForgeRenderer(call, state).repository)
   }
 
   private static func issues(_ call: ForgeCall, _ state: inout ForgeState) throws -> ServerReply {
     let words = try words(call), isAscending = isAscending(call)
     let sort: IssueSort = try call.choice("sort", .best, of: "Search")
-    func place(_ row: (Repository, Issue)) -> ListPlace {
+    func position(_ row: (Repository, Issue)) -> RowPosition {
       let key: Int64 =
         switch sort {
         case .best: 0
@@ -85,16 +86,16 @@ enum SearchRoutes {
         case .updated: row.1.updatedAt
         case .comments: row.1.comments
         }
-      return ListPlace(key: SortKey(number: key), id: row.1.id)
+      return RowPosition(key: SortKey(number: key), id: row.1.id)
     }
     var rows: [(Repository, Issue)] = []
     for repository in candidates(words, call, &state) {
       rows += state.issues(of: repository).filter { isWanted($0, words) }.map { (repository, $0) }
     }
-    rows.sort { isAscending ? place($0) < place($1) : place($0) > place($1) }
+    rows.sort { isAscending ? position($0) < position($1) : position($0) > position($1) }
     let renderer = ForgeRenderer(call, state)
     return try Pager(call, isAscending: isAscending, wrapper: "items", reach: Tuning.searchedRows).reply(
-      rows, place: place, item: { renderer.issue($0.1, in: $0.0) })
+      rows, position: position, item: { renderer.issue($0.1, in: $0.0) })
   }
 
   private static func isWanted(_ issue: Issue, _ words: Words) -> Bool {

@@ -1,9 +1,10 @@
 import CZlib
 import SandboxServer
 
-/// Pictures of accounts: real PNG files, the same for the same account.
+/// Draws pictures of accounts: real PNG files, always the same for an account.
 enum Avatar {
-  /// The answer to `GET /avatars/u/<id>`, where pictures live; nil for any other path. They count for no limit.
+  /// Answers `GET /avatars/u/<id>`; nil for any other path. Avatars do not count towards a rate
+  /// limit.
   static func reply(to request: ServerRequest) -> ServerReply? {
     guard request.segments.count == 3, request.segments[0] == "avatars", request.segments[1] == "u",
       ["GET", "HEAD"].contains(request.method)
@@ -19,7 +20,7 @@ enum Avatar {
     return ServerReply(status: 200, headers: [("Content-Type", "image/png")] + headers, body: bytes)
   }
 
-  /// Five by five squares, the right side like the left one, in a colour of the account's own.
+  /// Draws five by five squares, mirrored left to right, in the account's color.
   static func png(of id: Int64, side: Int) -> [UInt8] {
     var random = SeedRandom(UInt64(bitPattern: id) &* 77)
     let color = (0..<3).map { _ in UInt8(80 + random.below(140)) }
@@ -27,7 +28,7 @@ enum Avatar {
     var rows: [UInt8] = []
     rows.reserveCapacity(side * (side * 3 + 1))
     for y in 0..<side {
-      rows.append(0)  // the row is not filtered
+      rows.append(0)  // filter type: none
       for x in 0..<side {
         let column = min(4, x * 5 / side), row = min(4, y * 5 / side)
         rows += cells[row * 3 + min(column, 4 - column)] ? color : [240, 240, 240]
@@ -43,7 +44,7 @@ enum Avatar {
     return number(bytes.count) + content + number(Int(crc32(0, content, UInt32(content.count))))
   }
 
-  /// Four bytes, the highest first.
+  /// Returns four bytes, big-endian.
   private static func number(_ value: Int) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }

@@ -1,10 +1,10 @@
 import JSON
 import SandboxServer
 
-/// One request whose caller is known.
+/// A request whose caller is known.
 struct ForgeCall {
   let request: ServerRequest
-  /// What the route's placeholders stand for.
+  /// The values of the route's placeholders.
   let parameters: [String: String]
   /// nil without a token.
   let caller: Account?
@@ -14,7 +14,7 @@ struct ForgeCall {
   func parameter(_ name: String) -> String { parameters[name] ?? "" }
   func id(_ name: String) -> Int64? { Int64(parameter(name)) }
 
-  /// What URLs of the API begin with, as this client addresses it.
+  /// The API's base URL, as this client addresses it.
   var base: String { request.origin + request.mountPath }
 
   /// - Throws: ``ForgeError`` 401.
@@ -23,7 +23,8 @@ struct ForgeCall {
     return caller
   }
 
-  /// The body.
+  /// Parses the body.
+  ///
   /// - Throws: ``ForgeError`` 400.
   func body() throws -> JSONObject {
     guard let value = try? JSONValue(parsing: request.body) else { throw ForgeError.notJSON }
@@ -31,8 +32,9 @@ struct ForgeCall {
     return object
   }
 
-  /// A query parameter that names a moment.
-  /// - Throws: ``ForgeError`` 422 for one that cannot be read.
+  /// Returns a query parameter that is a timestamp.
+  ///
+  /// - Throws: ``ForgeError`` 422 if it cannot be read.
   func moment(_ name: String, of resource: String) throws -> Int64? {
     guard let text = request.parameter(name), !text.isEmpty else { return nil }
     guard let seconds = ForgeTime.seconds(parsing: text) else {
@@ -41,7 +43,8 @@ struct ForgeCall {
     return seconds
   }
 
-  /// A query parameter that is one of several words.
+  /// Returns a query parameter that must be one of several words.
+  ///
   /// - Throws: ``ForgeError`` 422.
   func choice<T: RawRepresentable>(_ name: String, _ fallback: T, of resource: String) throws -> T where T.RawValue == String {
     guard let text = request.parameter(name), !text.isEmpty else { return fallback }
@@ -52,7 +55,7 @@ struct ForgeCall {
   }
 }
 
-/// Reads the members of a body; gathers what is wrong with them.
+/// Reads the members of a body and collects all problems with them.
 struct BodyReader {
   let values: JSONObject
   let resource: String
@@ -69,7 +72,7 @@ struct BodyReader {
     problems.append(.init(resource: resource, field: field, code: code, message: message))
   }
 
-  /// A text, also null; nil when it is not there or wrong.
+  /// Reads a text or null (`.some(nil)`); nil if the member is missing or invalid.
   mutating func text(_ name: String, upTo limit: Int = Tuning.bodyCharacters) -> String?? {
     guard let value = values[name] else { return nil }
     if value.isNull { return .some(nil) }
@@ -86,7 +89,7 @@ struct BodyReader {
     return value.boolValue
   }
 
-  /// Strings, or objects with a `name`.
+  /// Reads an array of strings or of objects with a `name`.
   mutating func names(_ name: String) -> [String]? {
     guard let value = values[name], !value.isNull else { return nil }
     let names = value.arrayValue?.map { $0.stringValue ?? $0["name"]?.stringValue }
@@ -97,7 +100,7 @@ struct BodyReader {
     return names.compactMap { $0 }
   }
 
-  /// - Throws: ``ForgeError`` 422 with everything that is wrong.
+  /// - Throws: ``ForgeError`` 422 with all problems.
   func check() throws {
     guard problems.isEmpty else { throw ForgeError.invalid(problems) }
   }

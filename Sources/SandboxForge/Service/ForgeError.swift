@@ -1,9 +1,9 @@
 import JSON
 import SandboxServer
 
-/// Why the forge refused a request, as GitHub words it.
+/// Why the forge refused a request, in GitHub's words.
 struct ForgeError: Error {
-  /// One thing that is wrong with what was sent.
+  /// One problem with the request.
   struct Item {
     enum Code: String { case missing, missing_field, invalid, already_exists, unprocessable, custom }
     let resource: String

@@ -1,11 +1,11 @@
 import JSON
 import SandboxServer
 
-/// What can go wrong inside the forge, beside the faults of any HTTP service.
+/// Faults inside the forge, in addition to those of any HTTP service.
 package enum ForgeFaultKinds {
   package static let all: [FaultKind] = [
     FaultKind(
-      "primaryLimit", .service, "The requests of the hour are used up: 403 with x-ratelimit-remaining 0.",
+      "primaryLimit", .service, "Answers that the hourly limit is used up: 403 with x-ratelimit-remaining 0.",
       [
         FaultParameter("reset", .integer(0...86_400), 2, "seconds until x-ratelimit-reset"), status,
       ], applies: isForge
@@ -17,37 +17,38 @@ package enum ForgeFaultKinds {
       return .answer(reply, executed: false)
     },
     FaultKind(
-      "secondaryLimit", .service, "Too much at once: 403 with a text that names the secondary limit.",
+      "secondaryLimit", .service, "Answers that the secondary limit is exceeded: 403 with a message that names it.",
       [FaultParameter("retryAfter", .integer(0...86_400), .null, "Retry-After in seconds"), status], applies: isForge
     ) { draw in
       let seconds = draw.integer("retryAfter").map { Int64($0) }
       return .answer(ForgeError.secondaryLimit(draw.integer("status") ?? 403, seconds).reply, executed: false)
     },
-    FaultKind("computing", .service, "The list is still being computed: 202 without a body.", applies: isList) { _ in
+    FaultKind("computing", .service, "Answers that the list is still being computed: 202 without a body.", applies: isList) { _ in
       .answer(.empty(202), executed: false)
     },
-    FaultKind("ignorePageSize", .service, "per_page is not looked at.", applies: isList) { _ in .service(isHeard: true) },
-    FaultKind("emptyPage", .service, "A page without items; its links stay.", applies: isList) { _ in
+    FaultKind("ignorePageSize", .service, "Ignores per_page.", applies: isList) { _ in .service(isAnswered: true) },
+    FaultKind("emptyPage", .service, "Removes the items of a page but keeps its links.", applies: isList) { _ in
       .change { reply in changeItems(of: &reply) { _ in [] } }
     },
     FaultKind(
-      "duplicateItems", .service, "The last items of a page come twice.",
+      "duplicateItems", .service, "Repeats the last items of a page.",
       [FaultParameter("count", .integer(1...100), 1, "how many")], applies: isList
     ) { draw in
       .change { reply in changeItems(of: &reply) { $0 + $0.suffix(draw.integer("count") ?? 1) } }
     },
     FaultKind(
-      "missingIds", .service, "Items of a page have no id.",
-      [FaultParameter("step", .integer(1...100), 2, "of which items: every k-th of the page")],
+      "missingIds", .service, "Removes the id from items of a page.",
+      [FaultParameter("step", .integer(1...100), 2, "every k-th item of the page is affected")],
       applies: isList
     ) { draw in .change { reply in dropIds(&reply, draw.integer("step") ?? 2) } },
     FaultKind(
-      "skewedStamps", .service, "What the request writes is stamped by a clock that is off.",
+      "skewedStamps", .service, "Stamps the request's changes by a clock that is off.",
       [
         FaultParameter(
-          "seconds", .integer(-ServerTuning.faultSeconds...ServerTuning.faultSeconds), -60, "how far; negative is the past")
+          "seconds", .integer(-ServerTuning.faultSeconds...ServerTuning.faultSeconds), -60,
+          "the offset; negative values are in the past")
       ], applies: { isForge($0) && !["GET", "HEAD"].contains($0.method) }
-    ) { _ in .service(isHeard: true) },
+    ) { _ in .service(isAnswered: true) },
   ]
 
   private static let status = FaultParameter("status", .integer(403...429), 403, "403 or 429")
@@ -67,7 +68,7 @@ package enum ForgeFaultKinds {
     isForge(request) && request.method == "GET" && lists.contains(request.segments.last ?? "")
   }
 
-  // MARK: What the service does itself
+  // MARK: Faults that the service causes
 
   static func settings(_ settings: ForgeSettings, for request: ServerRequest) -> ForgeSettings {
     var settings = settings
@@ -79,7 +80,7 @@ package enum ForgeFaultKinds {
     request.faults.filter { $0.kind == "skewedStamps" }.reduce(0) { $0 + Int64($1.integer("seconds") ?? 0) }
   }
 
-  // MARK: Changed answers
+  // MARK: Changed responses
 
   private static func dropIds(_ reply: inout ServerReply, _ step: Int) {
     changeItems(of: &reply) { items in
@@ -91,7 +92,7 @@ package enum ForgeFaultKinds {
     }
   }
 
-  /// Changes the items of a list, also of one inside an object.
+  /// Changes the items of a list, whether it is the body or a member of it.
   private static func changeItems(of reply: inout ServerReply, _ change: ([JSONValue]) -> [JSONValue]) {
     guard reply.status == 200, let value = try? JSONValue(parsing: reply.body) else { return }
     if let items = value.arrayValue {

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Records as clients see them.
+/// Renders records for clients.
 struct ForgeRenderer {
   let call: ForgeCall
   let accounts: [Account]
@@ -16,12 +16,12 @@ struct ForgeRenderer {
   func path(_ repository: Repository) -> String { "/repos/\(owner(repository)?.login ?? "")/\(repository.name)" }
 
   private static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
-  /// Opaque, as node ids are.
+  /// An opaque text, like GitHub's node ids.
   private static func nodeId(_ kind: String, _ id: Int64) -> JSONValue { .string("\(kind)_\(String(id, radix: 36))") }
 
   // MARK: Accounts
 
-  /// The short form that other records hold.
+  /// Returns the short form that other records embed.
   func account(_ account: Account) -> JSONValue {
     let url = "\(base)/users/\(account.login)"
     return [
@@ -54,7 +54,7 @@ struct ForgeRenderer {
     let url = "\(base)/orgs/\(account.login)"
     object["url"] = .string(url)
     object["repos_url"] = .string("\(url)/repos")
-    object["description"] = .string("\(account.name) keeps its work here.")
+    object["description"] = .string("\(account.name) publishes its work here.")
     return .object(object)
   }
 

@@ -4,13 +4,14 @@ import Synchronization
 
 typealias ForgeHandler = @Sendable (ForgeCall, inout ForgeState) throws -> ServerReply
 
-/// GitHub's REST API as a service of a pretend server: under a path such as `/api/v3`, as in GitHub Enterprise Server, or with a
-/// server of its own, as `api.github.com`.
+/// GitHub's REST API as a service of a pretend server: under a path such as `/api/v3`, as in GitHub
+/// Enterprise Server, or on its own server, as `api.github.com`.
 package final class ForgeService: ServerService {
-  /// Where the command mounts it: clients of GitHub Enterprise Server expect it there.
+  /// The path under which the command mounts the forge; clients of GitHub Enterprise Server expect
+  /// it.
   package static let mountPath = "/api/v3"
 
-  /// The one version of the API.
+  /// The only API version.
   private static let version = "2022-11-28"
 
   private struct Core {
@@ -19,21 +20,21 @@ package final class ForgeService: ServerService {
     var wrongTokens = WrongTokens()
     var settings: ForgeSettings
   }
-  private struct Place {
+  private struct Binding {
     var clock: any SandboxClock = SystemSandboxClock()
     var url = ""
   }
 
   private let core: Mutex<Core>
   private let first: ForgeSettings
-  private let place = Mutex(Place())
+  private let binding = Mutex(Binding())
   private let routes: RouteTable<ForgeHandler>
   /// Logins by token.
   private let logins: [String: String]
-  /// A token of each user, by login: `ada`, `ben` and `cleo` keep one organisation each. Secrets.
+  /// The users' tokens by login: `ada`, `ben` and `cleo` maintain one organization each. Secrets.
   package let tokens: [String: String]
 
-  /// - Parameter tokens: By login; what is missing is made up.
+  /// - Parameter tokens: Tokens by login; missing ones are generated.
   package init(settings: ForgeSettings = .init(), tokens: [String: String] = [:]) {
     first = settings
     core = Mutex(Core(settings: settings))
@@ -53,7 +54,7 @@ package final class ForgeService: ServerService {
     routes = table
   }
 
-  /// Where the command has it.
+  /// The mount that the command uses.
   package var mount: Mount { Mount(.prefix(Self.mountPath), self) }
 
   package var settings: ForgeSettings {
@@ -66,16 +67,17 @@ package final class ForgeService: ServerService {
   package var controlActions: [String] { Self.controlActions }
 
   package func begin(clock: any SandboxClock, url: String) {
-    place.withLock { place in
-      // The first place is the one that is told of.
-      place = Place(clock: clock, url: place.url.isEmpty ? url : place.url)
+    binding.withLock { binding in
+      // Report the first base address.
+      binding = Binding(clock: clock, url: binding.url.isEmpty ? url : binding.url)
     }
   }
 
-  /// What clients take as the base address.
-  package var url: String { place.withLock { $0.url } }
+  /// The base address for clients.
+  package var url: String { binding.withLock { $0.url } }
 
-  /// `forge`: changes the settings that are named, and tells all of them, the base address and the tokens.
+  /// Runs `forge`: changes the given settings and returns all of them, the base address and the
+  /// tokens.
   package func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue? {
     guard action == "forge" else { return nil }
     return try core.withLock { core in
@@ -89,7 +91,7 @@ package final class ForgeService: ServerService {
     }
   }
 
-  /// The seed again, the first settings, no request counted. Tokens stay.
+  /// Restores the initial data and settings, and resets the request counts. Keeps the tokens.
   package func reset(_ arguments: ControlArguments = ControlArguments([:])) { core.withLock { $0 = Core(settings: first) } }
 
   package func refusal(_ refusal: ServerRefusal) -> ServerReply {
@@ -128,9 +130,9 @@ package final class ForgeService: ServerService {
     return core.withLock { core in answer(request, &core) }
   }
 
-  /// Who calls, whether they may, the answer, and what it costs.
+  /// Authenticates the caller, checks the limits, answers, and counts the request.
   private func answer(_ request: ServerRequest, _ core: inout Core) -> ServerReply {
-    let now = place.withLock { $0.clock }.now()
+    let now = binding.withLock { $0.clock }.now()
     let caller: Account?
     do {
       caller = try self.caller(of: request, &core, at: now)
@@ -151,7 +153,7 @@ package final class ForgeService: ServerService {
         request: request, parameters: [:], caller: caller, settings: settings,
         now: now + ForgeFaultKinds.stampSkew(of: request))
       reply = finished(routed(call, &core.state), call)
-      // A copy that is still good is free for those who say who they are.
+      // A 304 does not count towards the limit of a signed-in caller.
       let isFree = reply.status == 304 && caller != nil
       let counted = isFree ? window : core.limits.count(login, resource, settings, at: now)
       reply.headers += counted.headers(resource)
@@ -218,7 +220,7 @@ package final class ForgeService: ServerService {
     }
   }
 
-  /// Lists are not ready the first times they are asked for, when the settings say so.
+  /// Answers 202 to the first requests for a list, as often as the settings say.
   private func isComputing(_ call: ForgeCall, _ parameters: [String: String], _ state: inout ForgeState) -> Bool {
     let lists: Set = ["repos", "issues", "comments", "repositories", "users", "organizations"]
     guard call.settings.computing > 0, call.request.method == "GET", lists.contains(call.request.segments.last ?? "") else {
@@ -229,7 +231,7 @@ package final class ForgeService: ServerService {
     return count < call.settings.computing
   }
 
-  /// Validators, and 304 for a client whose copy is still good.
+  /// Adds validators, and answers 304 if the client's copy is still valid.
   private func finished(_ answer: ServerReply, _ call: ForgeCall) -> ServerReply {
     var reply = answer
     let visibility = call.caller == nil ? "public" : "private"
@@ -248,13 +250,14 @@ package final class ForgeService: ServerService {
     let tag = Self.tag(of: reply, call)
     reply.headers.append(("ETag", tag))
     guard Self.isUnchanged(call.request, tag, modified) else { return reply }
-    // As the real service: what a copy has already is not said again, `Link` included.
+    // Like GitHub, a 304 does not repeat the other headers, not even `Link`.
     var headers = shared + [(name: "ETag", value: tag)]
     if let modified { headers.append(("Last-Modified", modified)) }
     return ServerReply(status: 304, headers: headers, body: [])
   }
 
-  /// Of the content, one `Accept` and one caller: a repository has the same tag by its name and by its id.
+  /// Computes the tag of the content, the `Accept` header and the caller; a repository has the same
+  /// tag by name and by id.
   private static func tag(of reply: ServerReply, _ call: ForgeCall) -> String {
     var content = reply.body + Array("\(call.caller?.login ?? "") \(call.request.header("accept") ?? "")".utf8)
     if call.settings.tagCoversLinks {
@@ -279,7 +282,7 @@ package final class ForgeService: ServerService {
 }
 
 extension ForgeError {
-  /// - Parameter seconds: What `retry-after` says; nil: it is not there.
+  /// - Parameter seconds: The value of `retry-after`; nil omits the header.
   static func secondaryLimit(_ status: Int, _ seconds: Int64?) -> ForgeError {
     ForgeError(
       status: status,

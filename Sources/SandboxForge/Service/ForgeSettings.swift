@@ -1,7 +1,8 @@
 import JSON
 import SandboxServer
 
-/// How the forge answers, where servers of its kind differ. Set through the control interface, also while it runs.
+/// Settings of the forge, for behavior in which servers of this kind differ. The control interface
+/// can change them at any time.
 public struct ForgeSettings: Sendable, Equatable {
   public enum LinkForm: String, Sendable, CaseIterable {
     /// `<http://host/api/orgs/acme/repos?page=2>`
@@ -10,68 +11,72 @@ public struct ForgeSettings: Sendable, Equatable {
     case path
     /// `<?page=2>`
     case query
-    /// With the path of numeric ids that the real service uses: `/organizations/1/repos`.
+    /// Uses the path with numeric ids, as GitHub does: `/organizations/1/repos`.
     case ids
-    /// No `Link` header at all.
+    /// Sends no `Link` header.
     case none
   }
   public enum Paging: String, Sendable, CaseIterable { case page, cursor }
 
   public var links = LinkForm.absolute
-  /// Which pages `Link` names: `next` alone, or those that are known.
+  /// Whether `Link` names all known pages or only `next`.
   public var linksAllPages = true
-  /// Each link in a header line of its own.
+  /// Sends each link in its own header line.
   public var linkLines = false
-  /// `rel="next"` rather than `rel=next`.
+  /// Writes `rel="next"` rather than `rel=next`.
   public var linkQuotes = true
-  /// With parameters that a careless reader stumbles over: `title="a, b; rel=\"next\""`.
+  /// Adds parameters that confuse a careless parser: `title="a, b; rel=\"next\""`.
   public var linkExtras = false
-  /// The name of the header as it is spelled.
+  /// The spelling of the header's name.
   public var linkName = "Link"
-  /// Scheme, host and port of links in place of the server's own.
+  /// Replaces the scheme, host and port of links; nil for the server's own.
   public var linkOrigin: String?
-  /// Put behind the query of each link as it is: `&note=a b` is not a valid URI.
+  /// Appended verbatim to the query of each link: `&note=a b` makes it an invalid URI.
   public var linkSuffix = ""
-  /// Parameters that links lose.
+  /// Query parameters that links omit.
   public var linkDrops: [String] = []
-  /// The `next` of every page is this page again.
+  /// Makes the `next` link of every page point to the same page.
   public var linkLoops = false
-  /// Whether links count pages or name the item they go on from.
+  /// Whether links number the pages, or name the item to continue after.
   public var paging = Paging.page
-  /// Items of a page at most; more are not refused, but cut.
+  /// The maximum number of items per page; a larger `per_page` is reduced, not refused.
   public var largestPage = Tuning.largestPageItems
-  /// `per_page` is not looked at.
+  /// Ignores `per_page`.
   public var ignoresPageSize = false
-  /// Rows that page numbers reach; 422 behind them.
+  /// The number of rows that page numbers can reach; 422 beyond.
   public var listedRows = Tuning.listedRows
-  /// The member that holds the items of a list, which is an object then.
+  /// The member that holds the items; the list is an object then.
   public var wrapper: String?
-  /// An empty list is 204 without a body.
+  /// Answers an empty list with 204 and no body.
   public var emptyIs204 = false
-  /// How often each list is answered with 202 and no body before it is there.
+  /// How often each list is answered with 202 and no body before it is ready.
   public var computing = 0
-  /// `Cache-Control` of every answer; nil: `private, max-age=60, s-maxage=60` for those who are signed in, `public` else.
+  /// `Cache-Control` of every response; nil for `private, max-age=60, s-maxage=60` if the caller is
+  /// signed in, else `public`.
   public var cacheControl: String?
   public var vary = "Accept, Authorization, Cookie, X-GitHub-OTP, Accept-Encoding"
-  /// Whether a page has another `ETag` when its links are others: else a page that has got a next one is unchanged.
+  /// Whether the `ETag` of a page covers its links. If not, a page that gains a `next` link counts
+  /// as unchanged.
   public var tagCoversLinks = true
-  /// No `ETag` and no `Last-Modified`.
+  /// Omits `ETag` and `Last-Modified`.
   public var hidesValidators = false
-  /// Requests in a window of `windowSeconds`.
+  /// Requests allowed in a window of `windowSeconds`.
   public var anonymousRequests = Tuning.anonymousRequests, signedInRequests = Tuning.signedInRequests
   public var windowSeconds = Int(Tuning.windowSeconds)
-  /// Points in a minute, writes in a minute and in an hour; 0: as many as one likes.
+  /// Points per minute, and writes per minute and per hour; 0 for no limit.
   public var pointsPerMinute = Tuning.pointsPerMinute, writesPerMinute = Tuning.writesPerMinute
   public var writesPerHour = Tuning.writesPerHour
-  /// 403 or 429: what refuses when a limit is used up.
+  /// The status when a limit is used up: 403 or 429.
   public var limitStatus = 403
-  /// Whether the secondary limit says when to come back.
+  /// Whether the secondary limit sends `retry-after`.
   public var limitTells = true
 
   public init() {}
 
-  /// Reads words such as `links=path`, `largestPage=10`, `linkDrops=per_page,sort` or `wrapper=null`.
-  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, naming the setting and what it takes.
+  /// Reads words such as `links=path`, `largestPage=10`, `linkDrops=per_page,sort` or
+  /// `wrapper=null`.
+  ///
+  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, which names the setting and its allowed values.
   public init(words: [String]) throws(SandboxError) {
     var given: JSONObject = [:]
     for word in words.flatMap({ $0.split(separator: " ") }) {
@@ -95,12 +100,12 @@ public struct ForgeSettings: Sendable, Equatable {
 }
 
 extension ForgeSettings {
-  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, naming the field and what it takes.
+  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, which names the field and its allowed values.
   mutating func apply(_ given: ControlArguments) throws(SandboxError) {
     for (name, _) in given.values where json[name] == nil {
       throw SandboxError(
         status: 400, code: "INVALID_ARGUMENT",
-        message: "'\(name)' is not a setting of the forge; there are \(json.keys.joined(separator: ", "))", fields: [name])
+        message: "'\(name)' is not a setting of the forge; the settings are \(json.keys.joined(separator: ", "))", fields: [name])
     }
     links = try given.choice("links", links)
     paging = try given.choice("paging", paging)

@@ -1,14 +1,15 @@
 import JSON
 import SandboxServer
 
-/// Where a row stands in its list.
-struct ListPlace: Comparable, Sendable {
+/// The position of a row in its list.
+struct RowPosition: Comparable, Sendable {
   let key: SortKey
   let id: Int64
 
-  static func < (a: ListPlace, b: ListPlace) -> Bool { a.key != b.key ? a.key < b.key : a.id < b.id }
+  static func < (a: RowPosition, b: RowPosition) -> Bool { a.key != b.key ? a.key < b.key : a.id < b.id }
 
-  /// An opaque text that names it: a cursor continues behind the row, even if rows before it come or go.
+  /// An opaque text for the position. A cursor continues after it even if earlier rows are added or
+  /// removed.
   var cursor: String {
     let text = "\(key.number) \(id) \(key.text)"
     return "Y" + text.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -30,17 +31,19 @@ struct ListPlace: Comparable, Sendable {
   }
 }
 
-/// Cuts a list into pages and names the others in `Link`.
+/// Splits a list into pages and links them in `Link`.
 struct Pager {
   typealias Query = [(name: String, value: String)]
 
   let call: ForgeCall
-  /// The path of the list with numeric ids in place of names, behind the base; nil: there is none.
+  /// The list's path with numeric ids instead of names, relative to the base address; nil if there
+  /// is none.
   var idPath: String?
   var isAscending = true
-  /// The member that holds the items; nil: the list is an array, unless the settings say otherwise.
+  /// The member that holds the items; nil if the list is an array, unless the settings say
+  /// otherwise.
   var wrapper: String?
-  /// Rows that page numbers reach.
+  /// The number of rows that page numbers can reach; nil for no limit.
   var reach: Int?
   private var settings: ForgeSettings { call.settings }
 
@@ -52,7 +55,7 @@ struct Pager {
     self.reach = reach
   }
 
-  /// Items of a page. Wishes that are too large are cut without a word, those that are none are not looked at.
+  /// The page size. A `per_page` that is too large is reduced silently; an invalid one is ignored.
   var size: Int {
     guard !settings.ignoresPageSize, let wish = call.request.parameter("per_page").flatMap({ Int($0) }), wish > 0 else {
       return min(Tuning.pageItems, settings.largestPage)
@@ -60,16 +63,16 @@ struct Pager {
     return min(wish, settings.largestPage)
   }
 
-  /// - Throws: ``ForgeError`` 422 for a page or a cursor that cannot be.
-  func reply<Row>(_ rows: [Row], place: (Row) -> ListPlace, item: (Row) -> JSONValue) throws -> ServerReply {
+  /// - Throws: ``ForgeError`` 422 for an invalid page or cursor.
+  func reply<Row>(_ rows: [Row], position: (Row) -> RowPosition, item: (Row) -> JSONValue) throws -> ServerReply {
     let after = call.request.parameter("after"), before = call.request.parameter("before")
     let byCursor = after != nil || before != nil || settings.paging == .cursor && call.request.parameter("page") == nil
     let (range, links) =
-      byCursor ? try cursorPage(rows, after, before, place) : try numberedPage(rows.count)
+      byCursor ? try cursorPage(rows, after, before, position) : try numberedPage(rows.count)
     return answer(rows[range].map(item), total: rows.count, links)
   }
 
-  /// A list in order of ids that goes on behind the id `since`.
+  /// Pages through a list in id order, starting after the id `since`.
   func reply<Row>(since rows: [Row], id: (Row) -> Int64, item: (Row) -> JSONValue) throws -> ServerReply {
     let since = call.request.parameter("since").flatMap { Int64($0) } ?? 0
     let rest = rows.drop { id($0) <= since }
@@ -101,22 +104,22 @@ struct Pager {
   }
 
   private func cursorPage<Row>(
-    _ rows: [Row], _ after: String?, _ before: String?, _ place: (Row) -> ListPlace
+    _ rows: [Row], _ after: String?, _ before: String?, _ position: (Row) -> RowPosition
   ) throws -> (Range<Int>, [(rel: String, query: Query)]) {
     var range = 0..<min(size, rows.count)
     if let text = after ?? before {
-      guard let mark = ListPlace(cursor: text) else { throw ForgeError(status: 422, message: "Invalid cursor") }
-      // The first row at or behind the mark, and the first one behind it.
-      let at = rows.firstIndex { isAscending ? place($0) >= mark : place($0) <= mark } ?? rows.count
-      let behind = rows[at...].firstIndex { place($0) != mark } ?? rows.count
+      guard let mark = RowPosition(cursor: text) else { throw ForgeError(status: 422, message: "Invalid cursor") }
+      // `at` is the first row at or after the cursor, `behind` the first row after it.
+      let at = rows.firstIndex { isAscending ? position($0) >= mark : position($0) <= mark } ?? rows.count
+      let behind = rows[at...].firstIndex { position($0) != mark } ?? rows.count
       range = after != nil ? behind..<min(behind + size, rows.count) : max(0, at - size)..<at
     }
     var links: [(rel: String, query: Query)] = []
     if range.upperBound < rows.count, let last = range.last {
-      links.append(("next", query(["after": place(rows[last]).cursor])))
+      links.append(("next", query(["after": position(rows[last]).cursor])))
     }
     if range.lowerBound > 0, let first = range.first {
-      links.append(("prev", query(["before": place(rows[first]).cursor])))
+      links.append(("prev", query(["before": position(rows[first]).cursor])))
     }
     return (range, links)
   }
@@ -135,7 +138,7 @@ struct Pager {
     return .forge(200, .object(object), headers: headers)
   }
 
-  /// The parameters of this request with another page.
+  /// Returns this request's query with another page.
   private func query(_ changes: [String: String]) -> Query {
     let paging: Set = ["page", "after", "before"]
     let kept = call.request.query.filter { !paging.contains($0.name) && changes[$0.name] == nil }
@@ -149,7 +152,7 @@ struct Pager {
       let looped = settings.linkLoops && rel == "next" ? call.request.query : query
       return link(url(looped), rel)
     }
-    // As the real service: a URI template, which is not a URI.
+    // Like GitHub, this link is a URI template, not a URI.
     if hasTemplate, settings.linksAllPages, !values.isEmpty { values.append(link(path + "{?since}", "first")) }
     if settings.linkLines { return values.map { (settings.linkName, $0) } }
     return values.isEmpty ? [] : [(settings.linkName, values.joined(separator: ", "))]

@@ -1,8 +1,8 @@
 import JSON
 import SandboxServer
 
-/// What each caller may still ask: the primary limit of a window, and the secondary one of points and writes. Times are seconds
-/// since 1970 UTC by the server's clock.
+/// Tracks each caller's rate limits: the primary limit per window, and the secondary limits of
+/// points and writes. Times are seconds since 1970 UTC by the server's clock.
 struct RateLimits: Sendable {
   enum Resource: String, Sendable, CaseIterable { case core, search }
 
@@ -42,7 +42,8 @@ struct RateLimits: Sendable {
   }
 
   /// Counts a request.
-  /// - Returns: The window with it in.
+  ///
+  /// - Returns: The updated window.
   mutating func count(_ caller: String, _ resource: Resource, _ settings: ForgeSettings, at now: Int64) -> Window {
     var window = window(caller, resource, settings, at: now)
     window.used += 1
@@ -59,7 +60,8 @@ struct RateLimits: Sendable {
 
   // MARK: Secondary
 
-  /// Spends the points of a request; nil when they are there, else the seconds until some are there again.
+  /// Spends the points of a request. Returns nil on success, else the seconds until enough points
+  /// are available.
   mutating func spend(_ caller: String, isWrite: Bool, _ settings: ForgeSettings, at now: Int64) -> Int64? {
     var known = (spendings[caller] ?? []).filter { $0.time > now - 3_600 }
     defer { spendings[caller] = known }
@@ -95,7 +97,7 @@ extension RateLimits.Window {
   }
 }
 
-/// Counts wrong tokens: a client that tries several is refused for a while, with any token.
+/// Counts wrong tokens. A client that tries several is refused for a while, with any token.
 struct WrongTokens: Sendable {
   private var times: [Int64] = []
   private var refusedUntil: Int64 = 0

@@ -1,6 +1,6 @@
 import JSON
 
-/// Why a call of Bulk API 1.0 is refused.
+/// Why Bulk API 1.0 refused a request.
 struct AsyncFailure: Error {
   let code: String, message: String
   var status = 400
@@ -11,14 +11,15 @@ struct AsyncFailure: Error {
     self.status = status
   }
 
-  /// A data call's code in this API's spelling: `REQUEST_LIMIT_EXCEEDED` is `ExceededQuota`.
+  /// Converts a data API error to this API's codes: `REQUEST_LIMIT_EXCEEDED` becomes
+  /// `ExceededQuota`.
   init(_ error: SandboxError) {
     let code = error.code == "REQUEST_LIMIT_EXCEEDED" ? "ExceededQuota" : "InvalidBatch"
     self.init(code, error.message, status: error.status == 0 ? 500 : error.status)
   }
 }
 
-/// What jobs and batches say of themselves, in the order of the XML schema.
+/// The fields of jobs and batches, in the order of the XML schema.
 enum AsyncInfo {
   typealias Fields = [(name: String, value: JSONValue)]
 
@@ -64,7 +65,8 @@ enum AsyncInfo {
   }
 }
 
-/// How messages are written. One client compares the type of JSON with `application/json`, without a character set.
+/// The format of messages. A client compares the type of JSON with `application/json`, without a
+/// character set.
 enum AsyncForm: Equatable {
   case xml, json
 
@@ -86,7 +88,7 @@ enum AsyncForm: Equatable {
       failure.status, "error", [("exceptionCode", .string(failure.code)), ("exceptionMessage", .string(failure.message))])
   }
 
-  /// Records, or what was posted.
+  /// Returns records, or a batch as it was posted.
   static func content(_ bytes: [UInt8], _ content: AsyncJob.Content) -> ServerReply {
     let types: [AsyncJob.Content: String] = [.csv: "text/csv", .xml: "application/xml", .json: "application/json"]
     return ServerReply(status: 200, headers: [("Content-Type", types[content] ?? "text/csv")], body: bytes)
@@ -108,7 +110,8 @@ enum AsyncForm: Equatable {
   }
 }
 
-/// Records of a batch as CSV, which is what the engine works off. The texts `#N/A` and an empty cell mean null and "leave alone".
+/// Converts the records of a batch to CSV, which the engine processes. `#N/A` means null; an empty
+/// cell leaves the field unchanged.
 enum AsyncInput {
   static func csv(_ body: [UInt8], _ content: AsyncJob.Content) throws -> [UInt8] {
     switch content {
@@ -127,7 +130,7 @@ enum AsyncInput {
     }
   }
 
-  /// That of the header.
+  /// Returns the line ending of the header.
   static func lineEnding(of csv: [UInt8]) -> LineEnding {
     let header = try? CSVReader(delimiter: ColumnDelimiter.comma.byte).record(in: csv, at: 0, isLast: true)
     return header?.lineEnding ?? .lf
@@ -143,7 +146,7 @@ enum AsyncInput {
     }
   }
 
-  /// A reference by external id stands in an `sObject` of its own.
+  /// A reference by external id is an `sObject` element inside the field's.
   private static func cells(_ record: XML, path: String) -> Cells {
     record.children.flatMap { field -> Cells in
       if field.name == "type" { return [] }
@@ -156,7 +159,7 @@ enum AsyncInput {
     var columns: [String] = []
     var seen: Set<String> = []
     for cell in records.joined() where seen.insert(cell.column.lowercased()).inserted { columns.append(cell.column) }
-    // Records without a field are records all the same: an empty cell leaves its field alone.
+    // Records without fields still count as records; an empty cell leaves its field unchanged.
     if columns.isEmpty { columns = ["Id"] }
     var out = CSVLine(.comma, columns).ended(by: .lf)
     for record in records {

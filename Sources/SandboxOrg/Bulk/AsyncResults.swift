@@ -1,9 +1,10 @@
 import Database
 import JSON
 
-/// What became of the records of a batch, and the records of a query.
+/// The results of a batch's records, and the records of a query.
 enum AsyncResults {
-  /// One line for each record of a write, in the order they were posted; for a query, the list of its results: always one.
+  /// Returns one result per record of a write, in the posted order; for a query the list of its
+  /// results, which is always one.
   static func results(_ async: AsyncCall) throws -> ServerReply {
     let job = try async.find(), batch = try async.findBatch()
     guard batch.state == .jobComplete else {
@@ -88,7 +89,7 @@ enum AsyncResults {
 
   // MARK: Queries
 
-  /// A batch has one result; its id is the batch's under another prefix.
+  /// Returns the id of a batch's only result: the batch's id with another prefix.
   private static func resultId(of batch: BulkJob) -> String {
     RecordID.normalized("752" + batch.id.dropFirst(3).prefix(12)) ?? ""
   }
@@ -108,7 +109,7 @@ enum AsyncResults {
     }
   }
 
-  /// The records as a query would give them now: those that were found when the batch ran, with the values they have.
+  /// Renders the rows found when the batch ran, with their current values.
   private static func json(of batch: BulkJob, _ async: AsyncCall) throws -> [UInt8] {
     let runner = QueryRunner(org: async.call.org, version: batch.version, userId: batch.userId, pageSize: 1)
     let plan = try runner.compile(batch.query ?? "", includeDeleted: batch.operation == .queryAll)

@@ -1,6 +1,7 @@
 import JSON
 
-/// `/services/async/NN.0/job`: Bulk API 1.0, with jobs of batches, in CSV, XML or JSON.
+/// Serves `/services/async/NN.0/job`: Bulk API 1.0, whose jobs consist of batches in CSV, XML or
+/// JSON.
 enum AsyncRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     let root = "/services/async/:version/job"
@@ -121,7 +122,7 @@ enum AsyncRoutes {
         batch.fail("InvalidBatch : Failed to process query: \(error.code): \(error.message)")
       }
     }
-    if !org.interference.isCalm { org.jobInterference[batch.id] = org.interference }
+    if !org.interference.leavesWritesUnchanged { org.jobInterference[batch.id] = org.interference }
     try org.transaction { [batch] in
       try store.add(batch)
       try store.setInput(input, of: batch.id)
@@ -137,14 +138,14 @@ enum AsyncRoutes {
   }
 }
 
-/// One call of the API, signed in.
+/// A call of the API by a signed-in user.
 struct AsyncCall {
   let call: Call
   let userId: String
-  /// What the client's own messages are written in.
+  /// The format of the client's own messages.
   let form: AsyncForm
 
-  /// The members of a `jobInfo`, in XML or JSON.
+  /// Parses the members of a `jobInfo`, in XML or JSON.
   func fields() throws -> [String: String] {
     if form == .json {
       guard let object = (try? JSONValue(parsing: call.request.body))?.objectValue else {
@@ -176,19 +177,19 @@ struct AsyncCall {
     guard let batch = try batches().first(where: { $0.id == id }) else {
       throw AsyncFailure("InvalidBatch", "Unable to find batch for id: \(call.parameter("batch"))")
     }
-    // After a restart, batches wait until a client asks for one.
+    // After a restart, batches do not run until a client asks for one.
     if !batch.state.isOver { call.org.jobs.wake(call.org) }
     return batch
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   func job(_ job: AsyncJob, status: Int = 200) -> ServerReply {
     let batches = (try? AsyncStore(connection: call.org.connection).batches(of: job.id)) ?? []
     return form.reply(status, "jobInfo", AsyncInfo.job(job, batches))
   }
 
-  /// Batches answer in JSON when the job's content is JSON.
+  /// Batches are described in JSON if the job's content is JSON.
   private func batchForm() throws -> AsyncForm { try find().content == .json ? .json : form }
 
   func batch(_ batch: BulkJob, status: Int = 200) throws -> ServerReply {
@@ -201,7 +202,7 @@ struct AsyncCall {
 }
 
 extension Call {
-  /// The call as a data call of a version: queries look at it.
+  /// Converts to a data call of the given version, as queries require.
   func versioned(_ version: String, _ userId: String) -> Call {
     Call(service: service, org: org, request: request, parameters: parameters, version: version, userId: userId)
   }

@@ -1,6 +1,6 @@
 import Database
 
-/// A job of Bulk API 1.0. Its batches are jobs of Bulk API 2.0 underneath: they are worked off and kept in the same way.
+/// A job of Bulk API 1.0. Its batches are stored and run as Bulk API 2.0 jobs.
 struct AsyncJob {
   enum Content: String {
     case csv = "CSV"
@@ -15,7 +15,7 @@ struct AsyncJob {
   let externalField: String?
   let content: Content
   let concurrency: String
-  /// `v66.0`
+  /// Such as `v66.0`.
   let version: String
   let userId: String
   /// Seconds since 1970 UTC.
@@ -24,7 +24,7 @@ struct AsyncJob {
   var state = State.open
 }
 
-/// Keeps jobs of Bulk API 1.0 and which batches they have. On the org's queue.
+/// Stores jobs of Bulk API 1.0 and their batches. On the org's queue.
 struct AsyncStore {
   let connection: Connection
 
@@ -41,7 +41,7 @@ struct AsyncStore {
     guard case .integer(let count)? = try connection.firstValue("SELECT count(*) FROM sandbox_async_job") else {
       throw SandboxError.unknown("the jobs cannot be counted")
     }
-    // Far from the numbers of the other API's jobs, which share the prefix.
+    // Stay clear of the ids of Bulk API 2.0 jobs, which share the prefix.
     return RecordID.make(prefix: "750", sequence: 1_000_000_000 + count)
   }
 
@@ -73,7 +73,7 @@ struct AsyncStore {
       "INSERT INTO sandbox_async_batch (job, batch, request) VALUES (?, ?, ?)", [.text(job), .text(batch), .blob(request)])
   }
 
-  /// In the order they were added.
+  /// Returns a job's batches in the order they were added.
   func batches(of job: String) throws -> [BulkJob] {
     let rows = try connection.prepare("SELECT batch FROM sandbox_async_batch WHERE job = ? ORDER BY number")
     try rows.bind([.text(job)])
@@ -83,7 +83,7 @@ struct AsyncStore {
     return try ids.compactMap { try store.find($0) }
   }
 
-  /// What was posted as the batch.
+  /// Returns a batch as it was posted.
   func request(of batch: String) throws -> [UInt8] {
     let found = try connection.firstValue("SELECT request FROM sandbox_async_batch WHERE batch = ?", [.text(batch)])
     guard case .blob(let bytes)? = found else { return [] }

@@ -1,11 +1,11 @@
 import Database
 import JSON
 
-/// Does one slice of the job that has waited longest, in one transaction. On the org's queue.
+/// Processes one slice of the oldest waiting job, in one transaction. On the org's queue.
 struct BulkEngine {
   let org: Org
 
-  /// - Returns: Whether there was anything to do.
+  /// - Returns: False if no job is waiting.
   func step() throws -> Bool {
     let store = try BulkStore(org.connection)
     guard var job = try store.nextWaiting() else { return false }
@@ -23,19 +23,19 @@ struct BulkEngine {
     job.modified = org.stamp()
     if job.state == .uploadComplete {
       job.state = .inProgress
-      // Seen from outside, a job is in progress before its first records are.
+      // Let clients see the job in progress before its first records are.
       if job.operation.kind == .query { try BulkQuery(org: org, store: store).begin(&job) }
     } else if job.operation.kind == .query {
       try BulkQuery(org: org, store: store).advance(&job)
     } else {
-      try org.interfered(byJob: job.id) { try BulkIngest(org: org, store: store).advance(&job) }
+      try org.withFaults(ofJob: job.id) { try BulkIngest(org: org, store: store).advance(&job) }
     }
     if job.state.isOver { org.jobInterference[job.id] = nil }
     try store.save(job)
   }
 }
 
-/// Runs query jobs: the rows are fixed at the start, then rendered slice by slice.
+/// Runs query jobs: the rows are fixed at the start, then rendered in slices.
 struct BulkQuery {
   let org: Org
   let store: BulkStore
@@ -47,7 +47,7 @@ struct BulkQuery {
     let form: JSONForm
   }
 
-  /// - Throws: ``SandboxError`` for statements that bulk queries do not take.
+  /// - Throws: ``SandboxError`` for statements that bulk queries do not support.
   static func check(_ query: String, _ operation: BulkJob.Operation, _ call: Call) throws -> ObjectSchema {
     let runner = QueryRunner(org: call.org, version: call.version, userId: call.userId, pageSize: 1)
     let plan = try runner.compile(query, includeDeleted: operation == .queryAll)
@@ -95,7 +95,7 @@ struct BulkQuery {
     try store.setInput(rows, of: job.id)
   }
 
-  /// The rows that were found when the job began.
+  /// Returns the rows that were found when the job started.
   static func rows(of id: String, _ store: BulkStore) throws -> [Int64] {
     let bytes = try store.input(of: id, from: 0, count: .max).bytes
     return stride(from: 0, to: bytes.count, by: MemoryLayout<Int64>.size).map { row(bytes, $0) }
@@ -129,7 +129,7 @@ struct BulkQuery {
     return (plan, record)
   }
 
-  /// Fields of parents are columns named by their path.
+  /// Returns the columns of the result. Parent fields are named by their path.
   private func columns(_ node: RecordPlan.RecordNode, path: String) -> [Column] {
     var found: [Column] = []
     for item in node.items {
@@ -153,7 +153,7 @@ struct BulkQuery {
         line.append(row.bytes(column.index))
       } else {
         ValueText.append(row, column.index, column.form, to: &value)
-        // What FORMAT makes is text in JSON.
+        // FORMAT results are JSON strings; drop the quotes.
         line.append(value.filter { $0 != UInt8(ascii: "\"") })
       }
     }

@@ -1,7 +1,7 @@
 import Database
 import JSON
 
-/// Runs ingest jobs: reads the uploaded CSV record by record and writes rows.
+/// Runs ingest jobs: reads the uploaded CSV record by record and writes the rows.
 struct BulkIngest {
   let org: Org
   let store: BulkStore
@@ -24,7 +24,7 @@ struct BulkIngest {
           return
         }
         guard isComplete(record, &job) else { return }
-        // An empty line is no record; one with a pair of quotes is a record whose only value is empty.
+        // An empty line is not a record; a line with `""` is a record with one empty value.
         let isBlank = record.end - at == record.lineEnding?.bytes.count ?? 0
         at = record.end
         if !isBlank || job.columns == nil { try write(record.fields, object, &job) }
@@ -41,7 +41,7 @@ struct BulkIngest {
     job.state = .jobComplete
   }
 
-  /// - Returns: false when the record ends otherwise than the job says.
+  /// - Returns: False if the record's line ending is not the job's.
   private func isComplete(_ record: CSVReader.Record, _ job: inout BulkJob) -> Bool {
     guard let ending = record.lineEnding, ending != job.lineEnding else { return true }
     job.fail(
@@ -75,7 +75,7 @@ struct BulkIngest {
     }
   }
 
-  /// Checks the names of the columns before any record is written.
+  /// Checks the column names before any record is written.
   private func header(_ columns: [String], _ object: ObjectSchema, _ job: inout BulkJob) {
     var seen: Set<String> = []
     for column in columns {
@@ -102,7 +102,7 @@ struct BulkRecord {
 
   private var writer: RecordWriter { RecordWriter(org: org, userId: job.userId) }
 
-  /// - Returns: The record's id and whether it is new.
+  /// - Returns: The record's id and whether it was created.
   func apply(_ columns: [String], _ values: [String]) throws -> (id: String, created: Bool) {
     let record = try body(columns, values)
     switch job.operation {
@@ -132,7 +132,8 @@ struct BulkRecord {
     }
   }
 
-  /// Empty cells leave a field as it is, `#N/A` empties it, `Account.External_Id__c` refers to a record.
+  /// Converts cells to a record. Empty cells leave a field unchanged, `#N/A` clears it, and a
+  /// column such as `Account.External_Id__c` refers to a parent.
   private func body(_ columns: [String], _ values: [String]) throws -> JSONObject {
     var body = JSONObject()
     for (column, value) in zip(columns, values) where !value.isEmpty {
@@ -148,7 +149,8 @@ struct BulkRecord {
     return body
   }
 
-  /// A text that is no value of its field's type: in CSV that is the record's fault, not the reader's.
+  /// Checks that a text is valid for the type of its field. In CSV an invalid one fails the record,
+  /// not the whole input.
   private func check(_ column: String, _ value: JSONValue) throws {
     guard let field = object.field(column), !field.type.isText, !field.type.isReference else { return }
     do {
@@ -167,7 +169,7 @@ struct BulkRecord {
     return object.relationship(parts[0])?.referenceTo.contains { schema.object($0)?.field(parts[1]) != nil } ?? false
   }
 
-  /// What the failed results say: the id when there was one, and `CODE:message:fields --`.
+  /// Returns the id, if given, and the text `CODE:message:fields --` for the failed results.
   static func failure(_ error: any Error, _ columns: [String], _ values: [String]) -> (id: String, text: String) {
     let failure = error as? SandboxError ?? .unknown("\(error)")
     let fields = (failure.details.first?.fields ?? []).joined(separator: ",")

@@ -1,7 +1,7 @@
 import Database
 import JSON
 
-/// A Bulk API 2.0 job as it is kept.
+/// A Bulk API 2.0 job as it is stored.
 struct BulkJob {
   enum Kind: String { case query, ingest }
   enum Operation: String {
@@ -23,24 +23,24 @@ struct BulkJob {
   let id: String
   let operation: Operation
   let object: String
-  /// The field an upsert finds records by.
+  /// The field by which an upsert matches records.
   let externalField: String?
   let query: String?
   let delimiter: ColumnDelimiter
   let lineEnding: LineEnding
-  /// `v66.0`: results are read with the version the job was made with.
+  /// Such as `v66.0`, the version at creation. Results must be read with the same version.
   let version: String
   let userId: String
   /// Seconds since 1970 UTC.
   let created: Int64
   var modified: Int64
   var state: State
-  /// Records looked at, failed ones among them.
+  /// Records processed, and how many of them failed.
   var processed = 0, failed = 0
   var error: String?
-  /// Bytes of the input that have been worked off.
+  /// Bytes of the input that have been processed.
   var position = 0
-  /// Columns of the input or the result; nil before its header was read.
+  /// Columns of the input or result; nil until the header has been read.
   var columns: [String]?
 
   mutating func fail(_ message: String) {
@@ -48,7 +48,7 @@ struct BulkJob {
     error = message
   }
 
-  /// - Parameter isFull: With the figures that an answer to a creation leaves out.
+  /// - Parameter isFull: Includes the figures that the response to a creation omits.
   func json(isFull: Bool) -> JSONValue {
     var json: JSONObject = [
       "id": .string(id), "operation": .string(operation.rawValue), "object": .string(object),

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import JSON
 
-/// `/jobs/query` and `/jobs/ingest`: Bulk API 2.0.
+/// Serves `/jobs/query` and `/jobs/ingest`: Bulk API 2.0.
 enum BulkRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     for kind in [BulkJob.Kind.query, .ingest] {
@@ -27,7 +27,7 @@ enum BulkRoutes {
       let job = try BulkStore(call.org.connection).find(id),
       job.operation.kind == kind
     else { throw SandboxError.notFound() }
-    // After a restart, jobs wait until a client asks for them.
+    // After a restart, jobs do not run until a client asks for them.
     if !job.state.isOver { call.org.jobs.wake(call.org) }
     return job
   }
@@ -46,7 +46,7 @@ enum BulkRoutes {
       ]))
   }
 
-  // MARK: Making
+  // MARK: Creating
 
   private static func create(_ kind: BulkJob.Kind, _ call: Call) throws -> ServerReply {
     let body = try call.jsonObject()
@@ -78,10 +78,10 @@ enum BulkRoutes {
     return .json(200, job.json(isFull: false))
   }
 
-  /// The records of a job that comes with them as a form.
+  /// Returns the records of a job that is created with its data in one form.
   private static func content(_ call: Call) throws -> [UInt8] {
     guard let part = try call.form().first(where: { !$0.isJSON }), part.contentType == "text/csv" else {
-      throw SandboxError.invalidForm("a job's form needs a part named 'content' of the type text/csv beside the part 'job'")
+      throw SandboxError.invalidForm("the form of a job needs the part 'content' of type text/csv in addition to the part 'job'")
     }
     return Array(part.bytes)
   }
@@ -148,7 +148,7 @@ enum BulkRoutes {
     case .uploadComplete? where kind == .ingest:
       guard job.state == .open else { throw wrongState("Upload was completed before; the job is \(job.state.rawValue)") }
       job.state = .uploadComplete
-      if !call.org.interference.isCalm { call.org.jobInterference[job.id] = call.org.interference }
+      if !call.org.interference.leavesWritesUnchanged { call.org.jobInterference[job.id] = call.org.interference }
     default:
       throw SandboxError(status: 400, code: "INVALIDJOB", message: "A job cannot be set to the state \(text)")
     }
@@ -161,7 +161,7 @@ enum BulkRoutes {
   private static func delete(_ kind: BulkJob.Kind, _ call: Call) throws -> ServerReply {
     let job = try find(kind, call)
     guard job.state.isOver || job.state == .uploadComplete && kind == .ingest else {
-      throw wrongState("A job can be deleted when it is over; this one is \(job.state.rawValue)")
+      throw wrongState("A job can be deleted when it has ended; this one is \(job.state.rawValue)")
     }
     try call.org.transaction { try BulkStore(call.org.connection).remove(job.id) }
     call.org.jobInterference[job.id] = nil
@@ -173,12 +173,12 @@ enum BulkRoutes {
   }
 }
 
-/// The CSV that jobs answer with.
+/// Returns the results of jobs as CSV.
 enum BulkResults {
   static func query(_ call: Call) throws -> ServerReply {
     let job = try finished(.query, call)
     guard job.state == .jobComplete else {
-      throw BulkRoutes.wrongState("Results are there when a job is complete; this one is \(job.state.rawValue)")
+      throw BulkRoutes.wrongState("Results are available when a job is complete; this one is \(job.state.rawValue)")
     }
     let last = try start(call)
     let count = try maximum(call)
@@ -189,12 +189,12 @@ enum BulkResults {
     return csv(out, [("Sforce-Locator", locator), ("Sforce-NumberOfRecords", "\(lines.count)")])
   }
 
-  /// Where the parts of a result are, for clients that fetch several at once: five in one answer. `maxRecords` is taken as
-  /// where results are fetched.
+  /// Returns the URLs of up to five result parts, for clients that fetch several at once.
+  /// `maxRecords` has the same meaning as for fetching results.
   static func pages(_ call: Call) throws -> ServerReply {
     let job = try finished(.query, call)
     guard job.state == .jobComplete else {
-      throw BulkRoutes.wrongState("Results are there when a job is complete; this one is \(job.state.rawValue)")
+      throw BulkRoutes.wrongState("Results are available when a job is complete; this one is \(job.state.rawValue)")
     }
     let store = try BulkStore(call.org.connection)
     let root = "\(call.dataRoot)/jobs/query/\(job.id)"
@@ -226,7 +226,7 @@ enum BulkResults {
     return csv(out, [])
   }
 
-  /// What was uploaded and never looked at, as it was uploaded.
+  /// Returns the unprocessed part of the input as it was uploaded.
   static func unprocessed(_ call: Call) throws -> ServerReply {
     let job = try finished(.ingest, call)
     let store = try BulkStore(call.org.connection)
@@ -240,10 +240,10 @@ enum BulkResults {
     guard job.version == call.version else {
       throw SandboxError(
         status: 409, code: "API_VERSION_MISMATCH",
-        message: "the job was made with \(job.version): its results are read with that version")
+        message: "the job was created with \(job.version); read its results with that version")
     }
     guard job.state.isOver else {
-      throw BulkRoutes.wrongState("Results are there when a job is over; this one is \(job.state.rawValue)")
+      throw BulkRoutes.wrongState("Results are available when a job has ended; this one is \(job.state.rawValue)")
     }
     return job
   }
@@ -260,11 +260,12 @@ enum BulkResults {
 
   private static func maximum(_ call: Call) throws(SandboxError) -> Int {
     guard let text = call.request.parameter("maxRecords") else { return Tuning.bulkResultRecords }
-    guard let count = Int(text), count > 0 else { throw .invalidInput("maxRecords has to be a number above 0, not '\(text)'") }
+    guard let count = Int(text), count > 0 else { throw .invalidInput("maxRecords must be a number above 0, not '\(text)'") }
     return min(count, Tuning.bulkResultRecords)
   }
 
-  /// A locator is the number of the last record served, made unreadable so that clients do not compute it.
+  /// Encodes the number of the last record served as an opaque locator, so that clients do not
+  /// compute it.
   private static func locator(_ number: Int) -> String {
     String(Data("\(number)".utf8).base64EncodedString().prefix { $0 != "=" })
   }

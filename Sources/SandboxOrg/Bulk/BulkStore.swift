@@ -1,9 +1,10 @@
 import Database
 import JSON
 
-/// Jobs, their input and their results, in tables of their own beside the records. On the org's queue.
+/// Stores jobs, their input and their results, in separate tables of the org's database. On the
+/// org's queue.
 struct BulkStore {
-  /// What became of an input record.
+  /// The result of an input record.
   enum Outcome: Int64 { case successful = 1, failed = 2 }
 
   let connection: Connection
@@ -25,7 +26,7 @@ struct BulkStore {
 
   // MARK: Jobs
 
-  /// The id the next job gets. Batches of Bulk API 1.0 are jobs of their own, with another prefix.
+  /// Returns the id of the next job. Batches of Bulk API 1.0 are jobs with another prefix.
   func nextId(prefix: String = "750") throws -> String {
     let last = try connection.firstValue("SELECT seq FROM sqlite_sequence WHERE name = 'sandbox_job'")
     guard case .integer(let number)? = last else { return RecordID.make(prefix: prefix, sequence: 1) }
@@ -57,12 +58,12 @@ struct BulkStore {
 
   func find(_ id: String) throws -> BulkJob? { try jobs("WHERE id = ?", [.text(id)]).first }
 
-  /// The job made first of those that wait for work.
+  /// Returns the oldest job that is waiting for work.
   func nextWaiting() throws -> BulkJob? {
     try jobs("WHERE state IN ('UploadComplete', 'InProgress') ORDER BY number LIMIT 1", []).first
   }
 
-  /// Newest first.
+  /// Returns jobs, newest first.
   func list(_ kind: BulkJob.Kind, from start: Int, count: Int) throws -> [BulkJob] {
     let isQuery = kind == .query ? "" : "NOT "
     return try jobs(
@@ -70,7 +71,7 @@ struct BulkStore {
       [.integer(Int64(count)), .integer(Int64(start))])
   }
 
-  /// Jobs made since a moment, in seconds since 1970 UTC.
+  /// Counts jobs created after `moment`, in seconds since 1970 UTC.
   func count(_ kind: BulkJob.Kind, since moment: Int64) throws -> Int {
     let isQuery = kind == .query ? "" : "NOT "
     let count = try connection.firstValue(
@@ -111,7 +112,7 @@ struct BulkStore {
 
   // MARK: Input
 
-  /// Keeps the input of a job, in parts, so that no step has to read all of it.
+  /// Stores the input of a job in parts, so that no step has to read all of it.
   func setInput(_ bytes: [UInt8], of id: String) throws {
     var start = 0
     var part: Int64 = 0
@@ -128,7 +129,7 @@ struct BulkStore {
     try connection.firstValue("SELECT 1 FROM sandbox_job_part WHERE job = ? LIMIT 1", [.text(id)]) != nil
   }
 
-  /// - Returns: At most `count` bytes from `start` on, and whether they reach the end.
+  /// - Returns: At most `count` bytes from `start`, and whether they reach the end.
   func input(of id: String, from start: Int, count: Int) throws -> (bytes: [UInt8], isLast: Bool) {
     let first = start / Tuning.bulkPartBytes
     let parts = try connection.statement("SELECT bytes FROM sandbox_job_part WHERE job = ? AND part >= ? ORDER BY part")
@@ -153,7 +154,8 @@ struct BulkStore {
     try insert.run()
   }
 
-  /// The number of the line that stands `count` lines behind number `last`; nil when nothing follows it.
+  /// Returns the number of the line `count` lines after number `last`; nil if no line follows that
+  /// one.
   func line(_ outcome: Outcome, of id: String, number last: Int, plus count: Int) throws -> Int? {
     let lines = try connection.statement(
       "SELECT number FROM sandbox_job_line WHERE job = ? AND outcome = ? AND number > ? ORDER BY number LIMIT 2 OFFSET ?")
@@ -164,8 +166,9 @@ struct BulkStore {
     return try lines.step() ? number : nil
   }
 
-  /// Appends result lines with a number above `last`.
-  /// - Returns: How many there were, the number of the last one, and whether more follow.
+  /// Appends result lines with numbers above `last`.
+  ///
+  /// - Returns: The number of lines, the number of the last one, and whether more follow.
   func appendLines(
     _ outcome: Outcome, of id: String, after last: Int, count: Int, to out: inout [UInt8]
   ) throws -> (count: Int, last: Int, hasMore: Bool) {

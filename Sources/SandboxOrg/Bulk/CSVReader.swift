@@ -1,18 +1,19 @@
-/// Reads CSV records (RFC 4180) out of a window of bytes, strictly: what is not clearly one record is an error.
+/// Parses CSV records (RFC 4180) from a window of bytes. Strict: ambiguous input is an error.
 struct CSVReader {
   struct Record: Equatable {
     let fields: [String]
-    /// Where the next record begins.
+    /// The index after the record.
     let end: Int
     let lineEnding: LineEnding?
   }
-  /// Why a text is no CSV.
+  /// Why a text is not valid CSV.
   struct Problem: Error, Equatable { let message: String }
 
   let delimiter: UInt8
 
-  /// The record at `start`; nil when the window ends before it does.
-  /// - Parameter isLast: Nothing follows the window: the end of the text ends a record too.
+  /// Parses the record at `start`; nil if the window ends inside it.
+  ///
+  /// - Parameter isLast: True if the window ends with the text, which also ends its last record.
   func record(in bytes: [UInt8], at start: Int, isLast: Bool) throws(Problem) -> Record? {
     var fields: [String] = []
     var index = start
@@ -26,26 +27,26 @@ struct CSVReader {
       case delimiter: index = next + 1
       case UInt8(ascii: "\n"): return Record(fields: fields, end: next + 1, lineEnding: .lf)
       default:
-        // Only a carriage return is left: it belongs to a line feed.
+        // The remaining case is a carriage return, which must precede a line feed.
         guard next + 1 < bytes.count else {
-          if isLast { throw Problem(message: "a carriage return stands without a line feed") }
+          if isLast { throw Problem(message: "a carriage return is not followed by a line feed") }
           return nil
         }
         guard bytes[next + 1] == UInt8(ascii: "\n") else {
-          throw Problem(message: "a carriage return stands without a line feed")
+          throw Problem(message: "a carriage return is not followed by a line feed")
         }
         return Record(fields: fields, end: next + 2, lineEnding: .crlf)
       }
     }
   }
 
-  /// A field and the place behind it: a delimiter, a line end or the end of the bytes.
+  /// Parses a field and returns the index after it, where a delimiter, a line end or the end is.
   private func field(in bytes: [UInt8], at start: Int, isLast: Bool) throws(Problem) -> (String, Int)? {
     if start < bytes.count, bytes[start] == UInt8(ascii: "\"") { return try quoted(in: bytes, at: start + 1, isLast: isLast) }
     var index = start
     while index < bytes.count, !ends(bytes[index]) {
       if bytes[index] == UInt8(ascii: "\"") {
-        throw Problem(message: "a quote stands in the middle of a field that has none around it")
+        throw Problem(message: "a quote is in the middle of an unquoted field")
       }
       index += 1
     }
@@ -67,7 +68,7 @@ struct CSVReader {
         contents.append(UInt8(ascii: "\""))
         index += 2
       } else {
-        guard ends(bytes[index + 1]) else { throw Problem(message: "text stands behind a closing quote") }
+        guard ends(bytes[index + 1]) else { throw Problem(message: "text follows a closing quote") }
         return (try text(contents[...]), index + 1)
       }
     }
@@ -90,7 +91,7 @@ enum LineEnding: String {
   var bytes: [UInt8] { self == .lf ? [UInt8(ascii: "\n")] : [UInt8(ascii: "\r"), UInt8(ascii: "\n")] }
 }
 
-/// What separates the columns of a job's CSV.
+/// The column delimiter of a job's CSV.
 enum ColumnDelimiter: String {
   case backquote = "BACKQUOTE"
   case caret = "CARET"
@@ -111,7 +112,7 @@ enum ColumnDelimiter: String {
   }
 }
 
-/// Writes CSV lines; every field gets its quotes.
+/// Builds CSV lines; every field is quoted.
 struct CSVLine {
   private(set) var bytes: [UInt8] = []
   private let delimiter: UInt8

@@ -1,17 +1,21 @@
 import JSON
 
-/// What can be asked of a running sandbox from outside, by name: over HTTP, from Lua.
+/// Control actions of a running sandbox, which HTTP and Lua call by name.
 ///
-/// An action takes an object and gives a value. Any thread but an event loop: those about records wait for the org.
+/// An action takes an object and returns a value. Any thread except an event loop: actions on
+/// records wait for the org's queue.
 extension SandboxServer {
-  /// The names, in the order the documentation lists them.
+  /// The action names, in the order the documentation lists them.
   public static let controlActions =
     HTTPServer.controlActions + [
       "expireSessions", "expireLocators", "revokeToken", "create", "update", "delete", "query", "snapshot", "restore", "reset",
     ] + signInActions
 
-  /// - Returns: nil when there is no such action.
-  /// - Throws: ``SandboxError``: `INVALID_FAULT` or `INVALID_ARGUMENT`, which name the field, or what the org refuses with.
+  /// Runs an action.
+  ///
+  /// - Returns: nil if there is no such action.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT` or `INVALID_ARGUMENT`, which name the field, or the
+  ///   org's own error.
   public func control(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
     let given = ControlArguments(arguments)
     switch action {
@@ -54,7 +58,7 @@ extension ControlArguments {
     return fields
   }
 
-  /// `{"requests":2}` or `{"seconds":60}`.
+  /// Reads `{"requests":2}` or `{"seconds":60}`.
   fileprivate func moment() throws(SandboxError) -> CommitMoment? {
     guard let value = values["after"], !value.isNull else { return nil }
     if let count = value["requests"]?.integerValue, (0...Int64(ServerTuning.faultCount)).contains(count) {

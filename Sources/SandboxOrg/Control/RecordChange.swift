@@ -1,6 +1,6 @@
 import JSON
 
-/// A change of one record by a user other than the signed-in one.
+/// A change to one record, made by a user other than the signed-in one.
 public enum RecordChange: Sendable, Equatable {
   case create(String, JSONObject)
   case update(String, id: String, JSONObject)
@@ -10,8 +10,10 @@ public enum RecordChange: Sendable, Equatable {
 extension SandboxServer {
   private struct Undone: Error {}
 
+  /// Changes a record.
+  ///
   /// - Returns: The new record's id, for `.create`.
-  /// - Throws: ``SandboxError`` with the code a REST call would get.
+  /// - Throws: ``SandboxError`` with the code that a REST call would get.
   @discardableResult
   public func change(_ change: RecordChange) throws -> String? {
     switch change {
@@ -22,10 +24,12 @@ extension SandboxServer {
     return nil
   }
 
-  /// Makes a change that becomes visible later with the stamps of now, as a long transaction does.
+  /// Makes a change that has the current timestamp but becomes visible later, like a long
+  /// transaction.
   ///
-  /// It is tried at once: what cannot be is refused now. What only later makes impossible does not happen.
-  /// - Throws: ``SandboxError`` with the code a REST call would get.
+  /// The change is validated at once and refused if it is invalid. If it becomes invalid later, it
+  /// is dropped.
+  /// - Throws: ``SandboxError`` with the code that a REST call would get.
   public func changeLate(_ change: RecordChange, after moment: CommitMoment) throws {
     try org.performAndWait { org in
       do {
@@ -34,11 +38,12 @@ extension SandboxServer {
           throw Undone()
         }
       } catch is Undone {}
-      org.later(moment) { org in _ = try? org.transaction { try Self.apply(change, to: org) } }
+      org.scheduleCommit(after: moment) { org in _ = try? org.transaction { try Self.apply(change, to: org) } }
     }
   }
 
-  /// Changes, and clients' writes with the fault `lateCommit`, that are not visible yet.
+  /// The number of changes, and of client writes delayed by the fault `lateCommit`, that are not
+  /// visible yet.
   public var pendingCommits: Int { get throws { try org.performAndWait { $0.lateCommits.count } } }
 
   private static func apply(_ change: RecordChange, to org: Org) throws {

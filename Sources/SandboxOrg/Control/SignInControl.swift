@@ -1,6 +1,6 @@
 import JSON
 
-/// Where a token resource that redirects sends its clients.
+/// The target of a token resource that redirects.
 public enum TokenDestination: Sendable, Equatable {
   /// A second port of the sandbox, which answers.
   case secondPort
@@ -8,11 +8,12 @@ public enum TokenDestination: Sendable, Equatable {
   case elsewhere(String)
 }
 
-// What administrators and Salesforce do to an org, its users and its apps.
+// Actions of administrators and of Salesforce on an org, its users and its apps.
 extension SandboxServer {
-  /// Moves the org to another instance: a new port. The first port stays the login host. Access tokens end, and data requests at
-  /// the old port get what `old` says.
-  /// - Returns: The new instance's address.
+  /// Moves the org to another instance: a new port. The first port remains the login host. Access
+  /// tokens end, and `old` selects the response to data requests at the old port.
+  ///
+  /// - Returns: The new instance's URL.
   @discardableResult
   public func migrate(old: OldInstance = .refused) async throws -> String {
     let port = try await http.listenAlso(), url = http.url(of: port)
@@ -23,9 +24,10 @@ extension SandboxServer {
     return url
   }
 
-  /// Makes the org another one with the same records, users and names, as the refresh of a sandbox does: its id changes, tokens
-  /// and approvals are gone, and browsers are signed out.
-  /// - Returns: The new id.
+  /// Changes the org's Id but keeps records, users and names, like a sandbox refresh. Tokens and
+  /// approvals are deleted, and browsers are signed out.
+  ///
+  /// - Returns: The new Id.
   @discardableResult
   public func refreshOrg() throws -> String {
     let id = try org.performAndWait { org in
@@ -41,8 +43,9 @@ extension SandboxServer {
     return id
   }
 
-  /// Lets the token resource answer with a redirect; nil ends that.
-  /// - Returns: Where to.
+  /// Makes the token resource redirect; nil ends that.
+  ///
+  /// - Returns: The target URL.
   @discardableResult
   public func redirectTokens(to destination: TokenDestination?, status: Int = 302) async throws -> String? {
     var target: TokenRedirect.Target?, place: String?
@@ -57,13 +60,13 @@ extension SandboxServer {
     return place
   }
 
-  /// The instance's own, once the org has moved.
+  /// Returns the port of the instance if the org has moved, else a new one.
   private func secondPort() async throws -> Int {
     if let port = try await org.perform({ $0.instance.port }) { return port }
     return try await http.listenAlso()
   }
 
-  /// Refuses a user or a client for the address it comes from, or no longer.
+  /// Restricts a user or a client by its address, or lifts the restriction.
   public func restrictAddress(user: String? = nil, client: String? = nil, _ isRestricted: Bool = true) throws {
     try org.performAndWait { org in
       if let user {
@@ -77,16 +80,17 @@ extension SandboxServer {
     }
   }
 
-  /// The last sign-ins, oldest first: each request for a token, each try at a page.
+  /// The most recent sign-ins, oldest first: every token request and every attempt at a sign-in
+  /// page.
   public func signIns() throws -> [SandboxSignIn] { try org.performAndWait { $0.signIns.recent } }
 
   private static func unknown(_ what: String, _ name: String) -> SandboxError {
     SandboxError(
-      status: 400, code: "INVALID_ARGUMENT", message: "argument '\(what)': '\(name)' is not known to the org", fields: [what])
+      status: 400, code: "INVALID_ARGUMENT", message: "argument '\(what)': '\(name)' does not exist in the org", fields: [what])
   }
 }
 
-// The same by name.
+// The control actions for these.
 extension SandboxServer {
   static let signInActions = ["migrate", "refreshOrg", "redirectTokens", "restrictAddress", "signIns"]
 

@@ -1,14 +1,14 @@
 import JSON
 
-// The kinds that the Salesforce service adds.
+// The kinds of faults that the Salesforce service adds.
 extension Fault {
-  /// 401 `INVALID_SESSION_ID`: the caller's session, or every one, ends before the call.
+  /// Ends the caller's session, or all sessions, before the call: 401 `INVALID_SESSION_ID`.
   public static func expireSession(all: Bool = false) -> Fault {
     Fault("expireSession", ["scope": .string(all ? "all" : "this")])
   }
-  /// 400 `invalid_grant`: the refresh token that is sent is revoked before it is used.
+  /// Revokes the refresh token before it is used: 400 `invalid_grant`.
   public static let revokeRefreshToken = Fault("revokeRefreshToken")
-  /// A request for a token is refused.
+  /// Refuses a token request.
   public static func signInRefusal(
     _ error: String = "invalid_grant", _ description: String = "authentication failure", status: Int = 400
   ) -> Fault {
@@ -16,17 +16,20 @@ extension Fault {
       "signInRefusal",
       ["error": .string(error), "description": .string(description), "status": .integer(Int64(status))])
   }
-  /// 400 `invalid_grant` for every other refresh with a token while the org works on one with it, which takes so long.
+  /// Delays a refresh by this much and refuses others with the same token in the meantime: 400
+  /// `invalid_grant`.
   public static func tokenBusy(milliseconds: Int, clock: Timing = .real) -> Fault {
     Fault("tokenBusy", ["milliseconds": .integer(Int64(milliseconds)), "clock": .string(clock.rawValue)])
   }
-  /// 400 `INVALID_QUERY_LOCATOR`: every open locator is forgotten before a next page is fetched.
+  /// Drops every open locator before a next page is fetched: 400 `INVALID_QUERY_LOCATOR`.
   public static let expireLocator = Fault("expireLocator")
-  /// 403 `REQUEST_LIMIT_EXCEEDED`, with `Sforce-Limit-Info` at the limit.
+  /// Answers 403 `REQUEST_LIMIT_EXCEEDED`, with `Sforce-Limit-Info` at the limit.
   public static let requestLimit = Fault("requestLimit")
 
-  /// `UNABLE_TO_LOCK_ROW` for writes of these rows, rows of these objects, or, when neither is given, any row.
-  /// - Parameter share: 0...1, decided for each row by itself.
+  /// Fails writes with `UNABLE_TO_LOCK_ROW`, for these rows, for rows of these objects, or, if
+  /// neither is given, for any row.
+  ///
+  /// - Parameter share: A probability, 0...1, drawn for each row.
   public static func lockRows(ids: [String] = [], objects: [String] = [], share: Double = 1) -> Fault {
     Fault(
       "lockRows",
@@ -35,7 +38,7 @@ extension Fault {
       ])
   }
 
-  /// The records at these places of a collection fail.
+  /// Fails the records at these indexes of a collection.
   public static func failItems(
     _ indexes: [Int], code: String = "FIELD_CUSTOM_VALIDATION_EXCEPTION", message: String = "refused on purpose"
   ) -> Fault {
@@ -44,15 +47,16 @@ extension Fault {
       ["indexes": .array(indexes.map { .integer(Int64($0)) }), "code": .string(code), "message": .string(message)])
   }
 
-  /// A share of a collection's records, 0...1, fails; which ones, the seed decides.
+  /// Fails a share (0...1) of a collection's records, drawn from the bench's seed.
   public static func failItems(
     share: Double, code: String = "FIELD_CUSTOM_VALIDATION_EXCEPTION", message: String = "refused on purpose"
   ) -> Fault {
     Fault("failItems", ["share": .number(share), "code": .string(code), "message": .string(message)])
   }
 
-  /// A write is stamped when it comes and committed later.
-  /// - Parameter lost: The connection is closed at once; else the answer comes with the commit.
+  /// Stamps a write when it arrives and commits it later.
+  ///
+  /// - Parameter lost: Closes the connection at once; otherwise the response comes with the commit.
   public static func lateCommit(after moment: CommitMoment, lost: Bool = false) -> Fault {
     let answer: JSONValue = lost ? "lost" : "held"
     switch moment {
@@ -61,8 +65,8 @@ extension Fault {
     }
   }
 
-  /// Stamps of a call's writes are cut to a clock with a step of so many seconds.
+  /// Rounds the timestamps of a call's writes down to multiples of this many seconds.
   public static func equalStamps(seconds: Int) -> Fault { Fault("equalStamps", ["seconds": .integer(Int64(seconds))]) }
-  /// Stamps of a call's writes come from a clock that is so many seconds off.
+  /// Shifts the timestamps of a call's writes by this many seconds.
   public static func stampSkew(seconds: Int) -> Fault { Fault("stampSkew", ["seconds": .integer(Int64(seconds))]) }
 }

@@ -1,9 +1,10 @@
 import Database
 import JSON
 
-/// What faults do inside the org while one request, or the Bulk job it started, is handled. On the org's queue.
+/// The effects of faults inside the org on one request, or on the Bulk job it started. On the org's
+/// queue.
 struct Interference {
-  /// Seconds since 1970 UTC that writes are stamped with, whatever the clock says.
+  /// Overrides the timestamp of writes, in seconds since 1970 UTC.
   var fixedStamp: Int64?
   private var locks: [FaultDraw] = []
   private var failures: [FaultDraw] = []
@@ -24,10 +25,10 @@ struct Interference {
     }
   }
 
-  /// Nothing happens to what is written.
-  var isCalm: Bool { fixedStamp == nil && locks.isEmpty && failures.isEmpty && granularity == 1 && skew == 0 }
+  /// True if nothing affects writes.
+  var leavesWritesUnchanged: Bool { fixedStamp == nil && locks.isEmpty && failures.isEmpty && granularity == 1 && skew == 0 }
 
-  /// What holds inside an item, whose own parts are no items of the call.
+  /// The effects inside an item; its parts do not count as items of the call.
   var insideItem: Interference {
     var inside = self
     inside.failures = []
@@ -45,15 +46,15 @@ struct Interference {
     for draw in locks {
       let ids = draw.texts("ids").compactMap { RecordID.normalized($0) }
       let objects = draw.texts("objects").map { $0.lowercased() }
-      let isMeant = ids.isEmpty && objects.isEmpty || ids.contains(id) || objects.contains(object.name.lowercased())
-      guard isMeant, Self.happens(draw, id.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) }) else { continue }
+      let isIncluded = ids.isEmpty && objects.isEmpty || ids.contains(id) || objects.contains(object.name.lowercased())
+      guard isIncluded, Self.happens(draw, id.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) }) else { continue }
       throw SandboxError(
         status: 400, code: "UNABLE_TO_LOCK_ROW",
         message: "unable to obtain exclusive access to this record or 1 records: \(id)", fields: [])
     }
   }
 
-  /// The failure of the item at this place of a call, if it has one.
+  /// Returns the failure of the item at this index, if any.
   func failure(ofItem index: Int) -> SandboxError? {
     for draw in failures {
       let indexes = draw.integers("indexes")
@@ -64,7 +65,7 @@ struct Interference {
     return nil
   }
 
-  /// The share is decided for each thing by itself, so that its place in the request does not matter.
+  /// Draws for each subject separately, so that its position in the request does not matter.
   private static func happens(_ draw: FaultDraw, _ thing: UInt64) -> Bool {
     var random = SeedRandom(draw.seed ^ (thing &* 0x9E37_79B9_7F4A_7C15))
     return Double(random.next() >> 11) / 0x1p53 < draw.number("share") ?? 1
@@ -72,8 +73,8 @@ struct Interference {
 }
 
 extension Org {
-  /// Runs `body` with the faults of a request, some of which happen beforehand.
-  func interfered<T>(_ request: ServerRequest, _ body: () throws -> T) throws -> T {
+  /// Runs `body` under the faults of a request; some take effect before it.
+  func withFaults<T>(of request: ServerRequest, _ body: () throws -> T) throws -> T {
     guard !request.faults.isEmpty else { return try body() }
     for draw in request.faults {
       switch draw.kind {
@@ -89,15 +90,16 @@ extension Org {
     return try with(given, body)
   }
 
-  /// Runs one item of a call that holds several, unless a fault fails it.
-  /// - Parameter place: Among the call's items, from 0 on.
+  /// Runs one item of a call with several, unless a fault fails it.
+  ///
+  /// - Parameter place: The index of the item, from 0.
   func item<T>(_ place: Int, _ body: () throws -> T) throws -> T {
     if let failure = interference.failure(ofItem: place) { throw failure }
     return try with(interference.insideItem, body)
   }
 
-  /// Runs a part of a Bulk job with the faults of the request that started it.
-  func interfered<T>(byJob id: String, _ body: () throws -> T) throws -> T {
+  /// Runs a part of a Bulk job under the faults of the request that started it.
+  func withFaults<T>(ofJob id: String, _ body: () throws -> T) throws -> T {
     guard let given = jobInterference[id] else { return try body() }
     return try with(given, body)
   }

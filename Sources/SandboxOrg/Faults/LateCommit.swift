@@ -1,14 +1,14 @@
 import JSON
 
-/// When a change that was made becomes visible.
+/// When a change becomes visible.
 public enum CommitMoment: Sendable, Equatable {
-  /// Before the data call that follows so many others.
+  /// Before the data call that follows this many others.
   case requests(Int)
-  /// When the org's clock has gone so many seconds.
+  /// After this many seconds of the org's clock.
   case seconds(Int)
 }
 
-/// Something that has happened in the org and is not visible yet: a long transaction of another client.
+/// A change in the org that is not visible yet, like a long transaction of another client.
 struct LateCommit {
   enum Moment {
     case requests(Int)
@@ -16,15 +16,15 @@ struct LateCommit {
     case time(Int64)
   }
 
-  /// Seconds since 1970 UTC: when it happened, as its records will say.
+  /// When the change was made, in seconds since 1970 UTC; the timestamp of its records.
   let stamp: Int64
   var moment: Moment
   let commit: (Org) -> Void
 }
 
 extension Org {
-  /// Keeps work until its moment has come. The stamps are those of now.
-  func later(_ moment: CommitMoment, _ commit: @escaping (Org) -> Void) {
+  /// Schedules a commit for a later moment; its timestamps are the current ones.
+  func scheduleCommit(after moment: CommitMoment, _ commit: @escaping (Org) -> Void) {
     let when: LateCommit.Moment =
       switch moment {
       case .requests(let count): .requests(count)
@@ -34,7 +34,9 @@ extension Org {
     commitDue(isRequest: false)
   }
 
-  /// Commits what has waited long enough. Called before records are read; `isRequest` for a client's data call.
+  /// Makes due commits. Called before records are read.
+  ///
+  /// - Parameter isRequest: True for a client's data call.
   func commitDue(isRequest: Bool) {
     guard !lateCommits.isEmpty else { return }
     var due: [LateCommit] = []
@@ -60,13 +62,13 @@ extension Org {
 }
 
 extension SalesforceService {
-  /// Takes a write whose commit comes late. The answer comes with the commit.
+  /// Accepts a write that is committed later; the response comes with the commit.
   func lateReply(to request: ServerRequest, _ draw: FaultDraw) async throws -> ServerReply {
     let moment = draw.integer("requests").map(CommitMoment.requests) ?? .seconds(draw.integer("seconds") ?? 0)
-    // Ends without an answer when the server stops.
+    // The stream ends without a response if the server stops.
     let (answers, continuation) = AsyncStream.makeStream(of: ServerReply.self)
     try await org.perform { org in
-      org.later(moment) { org in
+      org.scheduleCommit(after: moment) { org in
         continuation.yield(self.answered(request, org))
         continuation.finish()
       }

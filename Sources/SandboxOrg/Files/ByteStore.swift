@@ -1,18 +1,18 @@
 import Database
 
-/// The bytes of fields that are kept apart from their rows, in parts, so that neither writing nor sending needs them whole
-/// beside the request. On the org's queue.
+/// Stores the bytes of base64 fields apart from their rows, in parts, so that neither writing nor
+/// sending needs a whole second copy in memory. On the org's queue.
 struct ByteStore {
   let connection: Connection
 
-  /// Makes the table, or finds it.
+  /// Creates the table if it does not exist.
   static func prepare(_ connection: Connection) throws(DatabaseError) {
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS sandbox_bytes (row TEXT NOT NULL, field TEXT NOT NULL, part INTEGER NOT NULL, "
         + "bytes BLOB NOT NULL, PRIMARY KEY (row, field, part))")
   }
 
-  /// Keeps the bytes of a row's field in place of those there were. In the caller's transaction.
+  /// Replaces the bytes of a row's field. In the caller's transaction.
   func set(_ bytes: ArraySlice<UInt8>, _ field: String, of id: String) throws(DatabaseError) {
     try remove(field, of: id)
     let insert = try connection.statement("INSERT INTO sandbox_bytes VALUES (?, ?, ?, ?)")
@@ -28,7 +28,7 @@ struct ByteStore {
     insert.clearBindings()
   }
 
-  /// How many bytes there are; 0 where there are none.
+  /// Returns the number of bytes; 0 if there are none.
   func count(_ field: String, of id: String) throws(DatabaseError) -> Int {
     let sum = try connection.firstValue(
       "SELECT coalesce(sum(length(bytes)), 0) FROM sandbox_bytes WHERE row = ? AND field = ?", [.text(id), .text(field)])
@@ -36,7 +36,7 @@ struct ByteStore {
     return Int(count)
   }
 
-  /// Part number 0, 1, …; nil behind the last one.
+  /// Returns part number 0, 1, …; nil after the last one.
   func part(_ number: Int, _ field: String, of id: String) throws(DatabaseError) -> [UInt8]? {
     let value = try connection.firstValue(
       "SELECT bytes FROM sandbox_bytes WHERE row = ? AND field = ? AND part = ?",
@@ -58,8 +58,8 @@ struct ByteStore {
 struct ByteReply {
   let org: Org
 
-  /// - Parameter headers: With the Content-Type.
-  /// - Throws: 404 when the field is empty.
+  /// - Parameter headers: The headers, including `Content-Type`.
+  /// - Throws: 404 if the field is empty.
   func make(_ field: FieldSchema, of id: String, in object: ObjectSchema, headers: [(name: String, value: String)]) throws
     -> ServerReply
   {
@@ -68,7 +68,7 @@ struct ByteReply {
     guard case .blob(let inRow)? = value else { throw SandboxError.notFound() }
     let store = ByteStore(connection: org.connection)
     let count = try store.count(field.name, of: id)
-    // Rows of older files have the bytes with them.
+    // Older files keep the bytes in the row.
     guard count > 0 else { return ServerReply(status: 200, headers: headers, body: inRow) }
     var reply = ServerReply(status: 200, headers: headers, body: [])
     guard count > Tuning.wholeReplyBytes else {

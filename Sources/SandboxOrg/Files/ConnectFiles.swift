@@ -1,6 +1,6 @@
 import JSON
 
-/// `/connect/files`: files as people see them, with owners, shares and pages.
+/// Serves `/connect/files`: files with their owners, shares and pages.
 enum ConnectFiles {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     for root in ["/connect/files", "/connect/communities/:community/files"] {
@@ -25,7 +25,7 @@ enum ConnectFiles {
     return try cards.json(try cards.document(call.parameter("file")), version: try version(call))
   }
 
-  /// - Throws: 400 for a `versionNumber` that is no number above 0.
+  /// - Throws: 400 if `versionNumber` is not a number above 0.
   private static func version(_ call: Call) throws(SandboxError) -> Int? {
     guard let text = call.request.parameter("versionNumber") else { return nil }
     guard let number = Int(text), number > 0 else { throw FileList.illegal("versionNumber", text, "a number above 0") }
@@ -35,7 +35,7 @@ enum ConnectFiles {
   private static func batch(_ call: Call) throws -> ServerReply {
     let ids = FieldList.split(call.parameter("files"))
     guard (1...Tuning.filesPerBatch).contains(ids.count) else {
-      throw SandboxError.invalidInput("between 1 and \(Tuning.filesPerBatch) file ids are taken at once, not \(ids.count)")
+      throw SandboxError.invalidInput("a request needs 1 to \(Tuning.filesPerBatch) file ids, not \(ids.count)")
     }
     let cards = FileCard(call)
     var hasErrors = false
@@ -56,7 +56,7 @@ enum ConnectFiles {
   private static func upload(_ call: Call) throws -> ServerReply {
     let user = try FileList.user(call)
     guard user == call.userId else {
-      throw SandboxError(status: 403, code: "INSUFFICIENT_ACCESS", message: "files are uploaded for the signed-in user alone")
+      throw SandboxError(status: 403, code: "INSUFFICIENT_ACCESS", message: "files can only be uploaded for the signed-in user")
     }
     return try store(try FileForm(call), in: nil, call)
   }
@@ -104,7 +104,8 @@ enum ConnectFiles {
 
   private static let renditions: Set = ["THUMB120BY90", "THUMB240BY180", "THUMB720BY480", "PDF", "SLIDE", "FLASH"]
 
-  /// There is no machinery to draw pages here: a picture is its own thumbnail, a PDF file its own PDF form.
+  /// The sandbox cannot render pages: a picture is its own thumbnail, and a PDF file its own PDF
+  /// rendition.
   private static func rendition(_ call: Call) throws -> ServerReply {
     let text = call.request.parameter("type") ?? "THUMB120BY90"
     let type = text.uppercased()
@@ -122,7 +123,7 @@ enum ConnectFiles {
   }
 }
 
-/// What an upload brings.
+/// The parts of an upload form.
 struct FileForm {
   let file: FormPart
   let title: String?, description: String?
@@ -132,7 +133,7 @@ struct FileForm {
     guard call.hasForm, let file = try call.form().first(where: { $0.name == "fileData" }) else {
       throw SandboxError(
         status: 400, code: "POST_BODY_PARSE_ERROR",
-        message: "an upload is a multipart form with the file in a part named fileData, and title and desc beside it")
+        message: "an upload is a multipart form with the file in the part fileData, and optional parts title and desc")
     }
     self.file = file
     let form = try call.form()
@@ -144,7 +145,7 @@ struct FileForm {
     description = value("desc").flatMap { $0.isEmpty ? nil : $0 } ?? json["description"]?.stringValue
   }
 
-  /// The name on the sender's side; the media type gives an ending to one that has none.
+  /// The sender's file name. If it has no extension, the media type provides one.
   var path: String {
     let name = file.fileName.flatMap { $0.isEmpty ? nil : $0 } ?? title ?? "Untitled"
     guard FileName(name).ending.isEmpty, let ending = FileKind.ending(of: file.contentType) else { return name }

@@ -1,7 +1,7 @@
 import Database
 import JSON
 
-/// What lists and details tell of a file.
+/// Describes files for lists and details.
 struct FileCard {
   struct Version {
     let id: String, title: String, ending: String, number: String
@@ -12,8 +12,9 @@ struct FileCard {
 
   init(_ call: Call) { self.call = call }
 
-  /// The document a URL means: its own id, or that of one of its versions.
-  /// - Throws: 404 for everything else, and for a file that was deleted.
+  /// Resolves a file in a URL: the id of a document or of one of its versions.
+  ///
+  /// - Throws: 404 for any other id and for deleted files.
   func document(_ text: String) throws -> String {
     guard let id = RecordID.normalized(text) else { throw SandboxError.notFound() }
     let found = try call.org.connection.firstValue(
@@ -23,8 +24,8 @@ struct FileCard {
     return document
   }
 
-  /// - Parameter number: nil for the newest.
-  /// - Throws: 404 for a version there is not.
+  /// - Parameter number: nil for the newest version.
+  /// - Throws: 404 if there is no such version.
   func version(of document: String, number: Int?) throws -> Version {
     let row = try call.org.connection.statement(
       "SELECT Id, Title, FileExtension, VersionNumber FROM ContentVersion WHERE ContentDocumentId = ?1 AND IsDeleted = 0 "
@@ -35,7 +36,7 @@ struct FileCard {
     return Version(id: row.string(0), title: row.string(1), ending: row.string(2), number: row.string(3))
   }
 
-  /// The newest version of the file an id means.
+  /// Describes the newest version of the file with this id.
   func found(_ id: String) throws(SandboxError) -> JSONValue {
     do {
       return try json(try document(id), version: nil)
@@ -66,13 +67,13 @@ struct FileCard {
     for (key, field) in [
       ("createdDate", "CreatedDate"), ("contentModifiedDate", "CreatedDate"), ("modifiedDate", "LastModifiedDate"),
     ] { card[key] = Self.moment(row[field]) }
-    addPlaces(of: document, version, to: &card)
+    addURLs(of: document, version, to: &card)
     for (key, value) in Self.constants { card[key] = value }
     return .object(card)
   }
 
-  /// Where to get its forms.
-  private func addPlaces(of document: String, _ version: Version, to card: inout JSONObject) {
+  /// Adds the URLs of the file and its renditions.
+  private func addURLs(of document: String, _ version: Version, to card: inout JSONObject) {
     let url = "\(root)/\(document)"
     card["url"] = .string(url)
     card["downloadUrl"] = .string("\(url)/content?versionNumber=\(version.number)")
@@ -85,7 +86,7 @@ struct FileCard {
     card["flashRenditionStatus"] = "Na"
   }
 
-  /// The same for every file here.
+  /// Members that are the same for every file.
   private static let constants: JSONObject = [
     "origin": "CHATTER", "publishStatus": "PUBLISHED", "sharingOption": "ALLOWED", "isInMyFileSync": false,
     "isMajorVersion": true, "contentHubRepository": nil, "contentUrl": nil, "externalDocumentUrl": nil,
@@ -98,7 +99,7 @@ struct FileCard {
     return call.dataRoot + (community.isEmpty ? "/connect/files" : "/connect/communities/\(community)/files")
   }
 
-  /// `2026-01-01T00:00:00.000Z`: these resources leave the zone's digits out.
+  /// Returns `2026-01-01T00:00:00.000Z`: these resources omit the digits of the time zone.
   private static func moment(_ value: JSONValue?) -> JSONValue {
     guard let text = value?.stringValue else { return .null }
     return .string(text.hasSuffix("+0000") ? text.dropLast(5) + "Z" : text)

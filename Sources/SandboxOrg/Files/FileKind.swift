@@ -1,15 +1,15 @@
-/// What the ending of a file's name tells of it.
+/// The file type and media type of a file name extension.
 struct FileKind: Equatable {
-  /// As `FileType` names it.
+  /// The value for `FileType`.
   let type: String
   let mediaType: String
 
   static let unknown = FileKind(type: "UNKNOWN", mediaType: "application/octet-stream")
 
-  /// Without the dot, in any case.
+  /// Looks up an extension without its dot; case is ignored.
   static func of(_ ending: String) -> FileKind { known[ending.lowercased()] ?? unknown }
 
-  /// The ending that goes with a media type; nil for one that is not known.
+  /// Returns the extension for a media type; nil if it is unknown.
   static func ending(of mediaType: String) -> String? {
     let wanted = mediaType.lowercased()
     return list.first { $0.mediaType == wanted }?.ending
@@ -34,11 +34,11 @@ struct FileKind: Equatable {
   ]
 }
 
-/// A file's name taken apart.
+/// A file name split into title and extension.
 struct FileName {
-  /// Without directories and without the ending.
+  /// Without directories and extension.
   let title: String
-  /// Without the dot; empty when there is none.
+  /// Without the dot; empty if there is none.
   let ending: String
 
   init(_ path: String) {

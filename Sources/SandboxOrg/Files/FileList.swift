@@ -8,14 +8,14 @@ struct FileList {
   private let call: Call
   private let page: Int, size: Int
 
-  /// - Throws: 400 for a `page` or `pageSize` that is out of its range.
+  /// - Throws: 400 if `page` or `pageSize` is out of range.
   init(_ call: Call) throws(SandboxError) {
     self.call = call
     page = try Self.number("page", call, standard: 0, 0...Tuning.filePages)
     size = try Self.number("pageSize", call, standard: Tuning.filesPerPage, 1...Tuning.filesPerBatch)
   }
 
-  /// Newest first.
+  /// Returns files, newest first.
   func files(_ filter: Filter) throws -> JSONValue {
     let user = try Self.user(call)
     let condition: String
@@ -26,7 +26,7 @@ struct FileList {
         "d.OwnerId <> ?1 AND EXISTS (SELECT 1 FROM ContentDocumentLink l WHERE l.ContentDocumentId = d.Id "
         + "AND l.IsDeleted = 0 AND l.LinkedEntityId = ?1)"
     case .inGroups:
-      // Everybody is in every group here: groups have no lists of members.
+      // Every user belongs to every group: the sandbox has no group members.
       condition =
         "?1 <> '' AND EXISTS (SELECT 1 FROM ContentDocumentLink l JOIN \"Group\" g ON g.Id = l.LinkedEntityId "
         + "WHERE l.ContentDocumentId = d.Id AND l.IsDeleted = 0 AND g.IsDeleted = 0 AND g.Type <> 'Queue')"
@@ -38,7 +38,7 @@ struct FileList {
     return result("files", try ids.map { try cards.json($0[0], version: nil) }, hasMore)
   }
 
-  /// The owner's first.
+  /// Returns the shares of a file, the owner's first.
   func shares(of document: String) throws -> JSONValue {
     let (rows, hasMore) = try rows(
       "SELECT LinkedEntityId, ShareType FROM ContentDocumentLink WHERE ContentDocumentId = ?1 AND IsDeleted = 0 ORDER BY rowid",
@@ -68,7 +68,7 @@ struct FileList {
 
   // MARK: Pages
 
-  /// The rows of this page and whether others follow.
+  /// Returns the rows of this page and whether more follow.
   private func rows(_ sql: String, _ values: [SQLValue]) throws -> (rows: [[String]], hasMore: Bool) {
     let statement = try call.org.connection.prepare("\(sql) LIMIT \(size + 1) OFFSET \(page * size)")
     try statement.bind(values)
@@ -90,7 +90,8 @@ struct FileList {
 
   // MARK: Parameters
 
-  /// The user of the URL: `me` or an id.
+  /// Returns the user in the URL: `me` or an id.
+  ///
   /// - Throws: 404 for an unknown user.
   static func user(_ call: Call) throws -> String {
     let text = call.parameter("user")
@@ -112,6 +113,6 @@ struct FileList {
 
   static func illegal(_ name: String, _ text: String, _ wanted: String) -> SandboxError {
     SandboxError(
-      status: 400, code: "ILLEGAL_QUERY_PARAMETER_VALUE", message: "the parameter \(name) has to be \(wanted), not '\(text)'")
+      status: 400, code: "ILLEGAL_QUERY_PARAMETER_VALUE", message: "the parameter \(name) must be \(wanted), not '\(text)'")
   }
 }

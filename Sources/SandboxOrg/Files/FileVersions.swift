@@ -2,10 +2,12 @@ import Crypto
 import Database
 import JSON
 
-/// What comes with a version of a file: figures made of its bytes, a document that holds all versions, and shares.
+/// Maintains what depends on a file version: metadata computed from its bytes, the document that
+/// owns all versions, and shares.
 ///
-/// Source: Salesforce, "ContentVersion": the first version makes its document and a share of type `I` for the owner;
-/// `FirstPublishLocationId` is shared with type `V`; a further version is made by giving `ContentDocumentId`.
+/// Source: Salesforce, "ContentVersion": the first version creates its document and a share of type
+/// `I` for the owner; `FirstPublishLocationId` gets a share of type `V`; a version with a
+/// `ContentDocumentId` becomes that document's next version.
 struct FileVersions {
   let writer: RecordWriter
 
@@ -15,7 +17,8 @@ struct FileVersions {
 
   // MARK: A new version
 
-  /// Sets what follows from the name and the bytes. Before the row is checked.
+  /// Sets the fields that follow from the file name and the bytes. Called before the row is
+  /// checked.
   func describe(_ values: inout [String: SQLValue], _ bytes: ArraySlice<UInt8>?) {
     if case .text(let path)? = values["PathOnClient"] {
       let name = FileName(path)
@@ -32,8 +35,10 @@ struct FileVersions {
     digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  /// Finds the version's document, or makes it, and gives it its number. In a transaction with the insert.
-  /// - Returns: Whether the document is new.
+  /// Finds or creates the version's document and assigns the version number. In the transaction of
+  /// the insert.
+  ///
+  /// - Returns: True if the document is new.
   func place(_ values: inout [String: SQLValue]) throws -> Bool {
     values["IsLatest"] = .integer(1)
     guard case .text(let document)? = values["ContentDocumentId"] else {
@@ -62,7 +67,7 @@ struct FileVersions {
     return try system.create(try named("ContentDocument"), body)
   }
 
-  /// Brings the document in step with its newest version and shares it.
+  /// Updates the document to its newest version and shares it.
   func publish(_ id: String, _ values: [String: SQLValue], isNewDocument: Bool) throws {
     guard case .text(let document)? = values["ContentDocumentId"] else { return }
     try connection.run(
@@ -88,7 +93,7 @@ struct FileVersions {
 
   // MARK: Changes
 
-  /// After a version was updated: the document is called as its newest version.
+  /// Copies the title and description of an updated version to its document.
   func updatedVersion(_ id: String, _ values: [String: SQLValue]) throws {
     guard values["Title"] != nil || values["Description"] != nil,
       case .text(let document)? = try connection.firstValue(
@@ -97,7 +102,7 @@ struct FileVersions {
     try follow(document, title: values["Title"], description: values["Description"])
   }
 
-  /// After a document was updated: its newest version is called as it.
+  /// Copies the title and description of an updated document to its newest version.
   func updatedDocument(_ id: String, _ values: [String: SQLValue]) throws {
     for name in ["Title", "Description"] {
       guard let value = values[name] else { continue }
@@ -118,11 +123,11 @@ struct FileVersions {
   }
 }
 
-/// Who may see a file, as rows of `ContentDocumentLink`.
+/// The shares of files, which are rows of `ContentDocumentLink`.
 struct FileShares {
   let org: Org
 
-  /// The share of a document with a user or record, if there is one.
+  /// Returns the share of a document with a user or record, if any.
   func link(_ document: String, _ entity: String) throws -> String? {
     let found = try org.connection.firstValue(
       "SELECT Id FROM ContentDocumentLink WHERE ContentDocumentId = ? AND LinkedEntityId = ? AND IsDeleted = 0",
@@ -131,7 +136,7 @@ struct FileShares {
     return id
   }
 
-  /// - Throws: ``SandboxError`` `DUPLICATE_VALUE` for a share that is there already.
+  /// - Throws: ``SandboxError`` `DUPLICATE_VALUE` if the share already exists.
   func checkNew(_ values: [String: SQLValue]) throws {
     guard case .text(let document)? = values["ContentDocumentId"], case .text(let entity)? = values["LinkedEntityId"],
       try link(document, entity) != nil
@@ -141,7 +146,8 @@ struct FileShares {
       message: "Document with ID: \(document) is already linked with the entity with ID: \(entity)", fields: ["LinkedEntityId"])
   }
 
-  /// - Throws: ``SandboxError`` `FIELD_INTEGRITY_EXCEPTION` for the share of the file's owner: it ends with the file.
+  /// - Throws: ``SandboxError`` `FIELD_INTEGRITY_EXCEPTION` for the share of the file's owner,
+  ///   which is only deleted with the file.
   func checkDelete(_ id: String) throws {
     let owners = try org.connection.firstValue(
       "SELECT 1 FROM ContentDocumentLink l JOIN ContentDocument d ON d.Id = l.ContentDocumentId "

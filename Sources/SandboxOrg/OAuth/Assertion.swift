@@ -5,7 +5,7 @@ import Support
 import SwiftASN1
 import X509
 
-/// A signed JWT that a client brings in the place of a password.
+/// A signed JWT that a client sends instead of a password.
 struct Assertion {
   let issuer: String
   let subject: String
@@ -13,13 +13,14 @@ struct Assertion {
   /// Seconds since 1970 UTC.
   let expires: Double
   let notBefore: Double?
-  /// `jti`, which makes it good once.
+  /// The `jti` claim, which makes the assertion usable only once.
   let id: String?
   private let signed: [UInt8]
   private let signature: [UInt8]
 
-  /// Takes a compact JWT apart. Nothing is verified.
-  /// - Throws: `invalid assertion` unless it is RS256 and has the four claims.
+  /// Parses a compact JWT without verifying it.
+  ///
+  /// - Throws: `invalid assertion` unless it uses RS256 and has the four required claims.
   init(_ text: String) throws(OAuthRefusal) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, text.utf8.count <= Tuning.assertionBytes, let header = Self.object(parts[0]),
@@ -41,7 +42,7 @@ struct Assertion {
     Base64.decodeURL(part).flatMap { try? JSONValue(parsing: $0) }?.objectValue
   }
 
-  /// A number; some clients send it as text.
+  /// Reads a number; some clients send it as text.
   private static func seconds(_ value: JSONValue?) -> Double? {
     guard let seconds = value?.doubleValue ?? value?.stringValue.flatMap({ Double($0) }), seconds.isFinite else { return nil }
     return seconds
@@ -54,9 +55,9 @@ struct Assertion {
       _RSA.Signing.RSASignature(rawRepresentation: signature), for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
   }
 
-  /// - Parameter isStrict: Refuse an assertion that lives longer than Salesforce documents. Real orgs take any: clients send
-  ///   an hour, or milliseconds where seconds belong.
-  /// - Throws: What is wrong with the claims now.
+  /// - Parameter isStrict: Refuses an assertion that is valid for longer than Salesforce documents.
+  ///   Real orgs accept any: clients use an hour, or milliseconds instead of seconds.
+  /// - Throws: The problem with the claims at this time.
   func check(audiences accepted: [String], now: Int64, isStrict: Bool) throws(OAuthRefusal) {
     let now = Double(now)
     guard expires > now - Tuning.assertionLeewaySeconds else { throw .expiredCode }

@@ -1,7 +1,7 @@
 import Crypto
 import Support
 
-/// What a client asked the authorize resource for.
+/// A client's request to the authorize resource.
 struct AuthorizationRequest: Equatable {
   let client: String
   let redirectURI: String
@@ -9,21 +9,23 @@ struct AuthorizationRequest: Equatable {
   let scope: String
   let state: String?
   let nonce: String?
-  /// SHA-256 of the verifier, in URL base64; nil without PKCE.
+  /// The SHA-256 of the verifier, in base64url; nil without PKCE.
   let challenge: String?
-  /// Although the browser is signed in; although the user has allowed it before.
+  /// Ask for the password even if the browser is signed in; ask for approval even if the user has
+  /// given it before.
   let asksPassword: Bool, asksAgain: Bool
-  /// Never ask: what cannot be answered at once is an error.
+  /// Never ask: if the request cannot be answered at once, it fails.
   let isImmediate: Bool
 }
 
-/// Sign-ins under way in browsers, and codes not yet exchanged. In memory: both live for minutes. On the org's queue.
+/// Browser sign-ins in progress and codes not yet exchanged. In memory, since both live for
+/// minutes. On the org's queue.
 struct AuthorizationTable {
   struct Pending {
     let request: AuthorizationRequest
-    /// The cookie of the browser it belongs to.
+    /// The cookie of the browser that it belongs to.
     let browser: String
-    /// Who signed in; nil before that.
+    /// The user, once signed in.
     var user: String?
     let created: Int64
     var failures = 0
@@ -33,14 +35,14 @@ struct AuthorizationTable {
     let request: AuthorizationRequest
     let user: String
     let created: Int64
-    /// The tokens it was exchanged for; nil before that.
+    /// The tokens it was exchanged for; nil until then.
     var tokens: [String]?
   }
 
   private var pending: [String: Pending] = [:]
   private var codes: [String: Code] = [:]
 
-  /// - Returns: The ticket that the next page has to bring.
+  /// - Returns: The ticket that the next page has to send.
   mutating func begin(_ entry: Pending) -> String {
     Self.shorten(&pending, to: Tuning.openAuthorizations) { $0.created }
     let ticket = RandomText.make(43)
@@ -48,7 +50,7 @@ struct AuthorizationTable {
     return ticket
   }
 
-  /// A ticket is good once, for the browser that got it.
+  /// Redeems a ticket, which is valid once and only for the browser that got it.
   mutating func take(_ ticket: String, browser: String, now: Int64) -> Pending? {
     guard let entry = pending[ticket], SignInDirectory.equal(entry.browser, browser) else { return nil }
     pending[ticket] = nil
@@ -62,7 +64,7 @@ struct AuthorizationTable {
     return code
   }
 
-  /// - Throws: `expired authorization code` with the tokens to end when it was used before.
+  /// Returns an issued code, used or not.
   func code(_ code: String) -> Code? { codes[code] }
   mutating func used(_ code: String, for tokens: [String]) { codes[code]?.tokens = tokens }
 
@@ -72,7 +74,8 @@ struct AuthorizationTable {
   }
 }
 
-/// Proof key for code exchange. Source: RFC 7636; lengths are not checked, clients use verifiers of up to 171 characters.
+/// Proof key for code exchange (RFC 7636). Lengths are not checked: clients use verifiers of up to
+/// 171 characters.
 enum PKCE {
   static func challenge(_ verifier: String) -> String { Base64.urlText(SHA256.hash(data: Array(verifier.utf8))) }
 }

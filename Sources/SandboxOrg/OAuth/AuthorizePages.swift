@@ -1,6 +1,7 @@
-/// The pages a user sees while a client gets its authorization: plain HTML, no scripts, nothing from elsewhere.
+/// The pages a user sees while authorizing a client: plain HTML without scripts or external
+/// resources.
 enum AuthorizePages {
-  /// - Parameter path: Where the form is sent.
+  /// - Parameter path: The target of the form.
   static func login(
     _ request: AuthorizationRequest, at path: String, ticket: String, username: String, problem: String?
   ) -> ServerReply {
@@ -46,11 +47,11 @@ enum AuthorizePages {
   }
 
   static var stale: ServerReply {
-    page(400, "Please start again", "<p>This page is no longer good. Go back to the application and sign in again.</p>")
+    page(400, "Please start again", "<p>This page has expired. Go back to the application and sign in again.</p>")
   }
 
   static var foreign: ServerReply {
-    page(403, "Not from here", "<p>Another site sent this form. Nothing was done.</p>")
+    page(403, "Not from here", "<p>Another site sent this form. Nothing was changed.</p>")
   }
 
   private static func page(_ status: Int, _ title: String, _ body: String) -> ServerReply {
@@ -74,7 +75,7 @@ enum AuthorizePages {
     return reply
   }
 
-  /// Text that is safe between tags and in quoted attributes.
+  /// Escapes text for element content and quoted attributes.
   static func escaped(_ text: String) -> String {
     var out = ""
     for character in text.unicodeScalars {

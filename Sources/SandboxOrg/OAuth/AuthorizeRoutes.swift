@@ -1,10 +1,10 @@
 import JSON
 
-/// `/services/oauth2/authorize`: a user signs in with a browser and allows a client. The browser then stays signed in for as long
-/// as an access token lives.
+/// Serves `/services/oauth2/authorize`: a user signs in with a browser and approves a client. The
+/// browser then stays signed in for the lifetime of an access token.
 ///
-/// Each page carries a ticket that is good once and only together with the cookie of the browser that got it, so no other
-/// site can sign a user in or press a button for them.
+/// Each page has a ticket that is valid once and only with the cookie of the browser that got it,
+/// so that no other site can sign a user in or approve on their behalf.
 enum AuthorizeRoutes {
   static let scopes = [
     "api", "web", "full", "id", "profile", "email", "address", "phone", "openid", "refresh_token", "offline_access",
@@ -25,7 +25,7 @@ enum AuthorizeRoutes {
     do throws(OAuthRefusal) {
       (client, redirect) = try sender(form, call.org)
     } catch {
-      // Whoever fails here may be anyone: no redirect.
+      // The client is not verified: do not redirect.
       return AuthorizePages.error(error)
     }
     let request: AuthorizationRequest
@@ -38,13 +38,13 @@ enum AuthorizeRoutes {
     let signedIn = visit.user
     if !request.asksPassword, let signedIn { return try admit(signedIn, visit, request, client) }
     guard !request.isImmediate else { return errorRedirect(.notImmediate, request) }
-    // Who is signed in is named in the form, else who the client thinks it is.
+    // Fill in the signed-in user's name, or else the client's hint.
     return visit.loginPage(
       .init(request: request, browser: visit.ticketCookie ?? RandomText.make(43), created: visit.now),
       username: signedIn.flatMap { call.org.directory.person(id: $0)?.user.username } ?? form["login_hint"] ?? "")
   }
 
-  /// The client, and where its users are sent back to.
+  /// Returns the client and its redirect URI.
   private static func sender(
     _ form: Form, _ org: Org
   ) throws(OAuthRefusal) -> (client: SandboxClient, redirect: String) {
@@ -102,7 +102,7 @@ enum AuthorizeRoutes {
     signIn.client = client.id
     signIn.username = org.directory.person(form["username"])?.user.username
     defer { org.signIns.add(signIn, now: visit.now) }
-    // A person at a browser is on a trusted network: no security token.
+    // Users at a browser count as on a trusted network: no security token.
     let person = org.person(form["username"], secret: form["password"], withToken: false, at: visit.call.request.mountPath)
     let isRestricted = org.guards.addresses.apply(to: person?.user.username, client.id)
     guard let person, !isRestricted, (try? TokenRoutes.checkActive(person.id, org)) != nil else {
@@ -119,7 +119,7 @@ enum AuthorizeRoutes {
     return reply
   }
 
-  /// What becomes of the request now that the user is known.
+  /// Continues the request once the user is known.
   private static func admit(
     _ user: String, _ visit: BrowserVisit, _ request: AuthorizationRequest, _ client: SandboxClient
   ) throws -> ServerReply {
@@ -158,11 +158,11 @@ enum AuthorizeRoutes {
     return redirect(request.redirectURI, fields + state(request.state), inFragment: true)
   }
 
-  // MARK: The page without a way back
+  // MARK: The error page
 
   private static let errorPath = "/setup/secur/RemoteAccessErrorPage.apexp"
 
-  /// Where users of an app end that the org has not installed: nothing goes back to the app.
+  /// Shows the error page if the org has not installed the app; nothing is sent back to the app.
   private static func errorPage(_ refusal: OAuthRefusal) -> ServerReply {
     let query = URLCoding.form([(name: "error", value: refusal.error), (name: "error_description", value: refusal.description)])
     return ServerReply(
@@ -191,7 +191,7 @@ enum AuthorizeRoutes {
     return redirect(uri, fields + Self.state(state), inFragment: isImplicit)
   }
 
-  /// - Parameter uri: One of the client's own.
+  /// - Parameter uri: One of the client's registered URIs.
   private static func redirect(
     _ uri: String, _ fields: [(name: String, value: String)], inFragment: Bool
   ) -> ServerReply {

@@ -1,8 +1,8 @@
-/// Who is signed in at the pages, by the cookie of the browser. In memory. On the org's queue.
+/// The users signed in at the pages, by browser cookie. In memory. On the org's queue.
 struct BrowserSessions {
   private struct Entry {
     let user: String
-    /// The site it is good for; empty for the org itself.
+    /// The path of its site; empty for the org itself.
     let sitePath: String
     /// Seconds since 1970 UTC.
     var lastUsed: Int64
@@ -19,7 +19,8 @@ struct BrowserSessions {
     return id
   }
 
-  /// The id of the user, for as long as the browser has been used within `lifetime` seconds. Asking counts as use.
+  /// Returns the user's id if the browser has been used within `lifetime` seconds. The call itself
+  /// counts as use.
   mutating func user(_ id: String?, at sitePath: String, now: Int64, lifetime: Int64) -> String? {
     guard let id, let entry = entries[id], entry.sitePath == sitePath, now - entry.lastUsed <= lifetime else { return nil }
     entries[id]?.lastUsed = now

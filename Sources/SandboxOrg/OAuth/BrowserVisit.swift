@@ -1,11 +1,12 @@
-/// A browser at the sign-in pages. It brings two cookies: one that its tickets belong to, and one that it is signed in by.
+/// A browser at the sign-in pages. It has two cookies: one that its tickets are bound to, and one
+/// for its session.
 struct BrowserVisit {
   private static let ticketName = "sandbox_browser", sessionName = "sandbox_session"
 
   let call: Call
   let now: Int64
   let ticketCookie: String?
-  /// The id of the user who is signed in here; nil when the browser has to ask.
+  /// The id of the user who is signed in here; nil if the browser has to ask.
   let user: String?
 
   init(_ call: Call) {
@@ -25,7 +26,8 @@ struct BrowserVisit {
     let ticket = call.org.authorizations.begin(entry)
     var reply = AuthorizePages.login(
       entry.request, at: action, ticket: ticket, username: username, problem: problem)
-    // No other site may send it along: its tickets are good for this browser alone.
+    // SameSite=Strict: no other site can send the cookie along, so tickets work only from this
+    // browser's own pages.
     reply.headers.append(cookie(Self.ticketName, entry.browser, sameSite: "Strict"))
     return reply
   }
@@ -42,7 +44,7 @@ struct BrowserVisit {
 
   // MARK: Cookies
 
-  /// An app's page may lead here: the browser then is still signed in.
+  /// SameSite=Lax: a browser that follows a link from an app's page is still signed in.
   func sessionCookie(_ id: String) -> (name: String, value: String) { cookie(Self.sessionName, id, sameSite: "Lax") }
 
   private func cookie(_ name: String, _ value: String, sameSite: String) -> (name: String, value: String) {

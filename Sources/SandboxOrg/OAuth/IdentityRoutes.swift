@@ -1,7 +1,7 @@
 import JSON
 import Support
 
-/// Who a token belongs to: `/id/ORG/USER` and `/services/oauth2/userinfo`.
+/// Serves the identity of a token's user: `/id/ORG/USER` and `/services/oauth2/userinfo`.
 enum IdentityRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     for method in ["GET", "POST"] {
@@ -56,7 +56,7 @@ enum IdentityRoutes {
     return fields
   }
 
-  /// With `{version}` for the client to fill in, unless it says which version it wants.
+  /// Returns the API URLs, with `{version}` as a placeholder unless the client names a version.
   private static func urls(_ call: Call, _ id: String) -> JSONObject {
     let wanted = Form(call.request)["version"] ?? ""
     let version = wanted == "latest" ? "\(Tuning.apiVersions.upperBound).0" : Double(wanted) != nil ? wanted : "{version}"
@@ -114,7 +114,7 @@ enum IdentityRoutes {
     value.isNull ? "" : value.stringValue ?? String(decoding: value.serialized(), as: UTF8.self)
   }
 
-  /// The only texts that may become the start of a script.
+  /// Returns true if a text is safe as the callback name of a script.
   private static func isIdentifier(_ text: String) -> Bool {
     text.utf8.count <= 64 && !text.isEmpty
       && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
@@ -138,9 +138,10 @@ enum IdentityRoutes {
       ]))
   }
 
-  // MARK: Who asks
+  // MARK: Caller
 
-  /// Scopes that let a client know who its user is: `id`, what it stands for, and those that let it read the user's record.
+  /// Scopes that allow a client to identify its user: `id`, its components, and those that can read
+  /// the user's record.
   private static let scopes: Set = ["id", "profile", "email", "address", "phone", "openid", "api", "full"]
 
   private static func caller(_ call: Call) -> String? {
@@ -160,7 +161,7 @@ enum IdentityRoutes {
   }
 }
 
-/// The columns of a user that sign-in resources show.
+/// The columns of a user that sign-in resources return.
 struct UserRecord {
   let username: String, name: String, first: String?, last: String, email: String, modified: String
   let profileId: String, roleId: String?
@@ -168,7 +169,7 @@ struct UserRecord {
 
   var nickname: String { first ?? last }
 
-  /// - Returns: nil when there is no such user.
+  /// - Returns: nil if there is no such user.
   init?(_ id: String, _ org: Org) throws {
     let statement = try org.connection.statement(
       "SELECT Username, Name, FirstName, LastName, Email, LastModifiedDate, IsActive, ProfileId, UserRoleId FROM \"User\" "

@@ -1,7 +1,7 @@
 import JSON
 import Support
 
-/// What the OAuth resources refuse with; not the array of the data API.
+/// Why an OAuth resource refused a request. Its format differs from the data API's error array.
 struct OAuthRefusal: Error, Equatable {
   let error: String, description: String
   var status = 400
@@ -45,7 +45,7 @@ struct OAuthRefusal: Error, Equatable {
   static let responseType = Self("unsupported_response_type", "response type not supported")
   static let inactiveUser = grant("inactive user")
   static let basicHeader: Self = {
-    var refusal = Self("invalid_basic_auth_header", "the Authorization header holds no client id and secret")
+    var refusal = Self("invalid_basic_auth_header", "the Authorization header has no client id and secret")
     refusal.status = 401
     return refusal
   }()
@@ -55,11 +55,11 @@ struct OAuthRefusal: Error, Equatable {
   static let denied = Self("access_denied", "end-user denied authorization")
   static let notImmediate = Self("immediate_unsuccessful", "the user must sign in and allow access")
 
-  /// As the pages send it back to the app.
+  /// The errors that pages send back to the app.
   static let blockedRedirect = Self("OAUTH_APP_BLOCKED", "this app is blocked by admin")
   static let notFoundRedirect = Self("OAUTH_EC_APP_NOT_FOUND", "External client app is not installed in this org")
 
-  /// What a fault rule says.
+  /// The refusal that a fault rule describes.
   init(_ draw: FaultDraw) {
     self.init(draw.text("error") ?? "", draw.text("description") ?? "")
     status = draw.integer("status") ?? 400
@@ -68,7 +68,7 @@ struct OAuthRefusal: Error, Equatable {
   static func missing(_ parameter: String) -> Self { Self("invalid_request", "missing required parameter: \(parameter)") }
 }
 
-/// Parameters of a form body or, where there is none, of the query.
+/// Parameters of a form body, or of the query if there is no body.
 struct Form {
   private let fields: [(name: String, value: String)]
   private let authorization: String?
@@ -80,14 +80,15 @@ struct Form {
 
   subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// - Throws: `invalid_request` when it is missing or empty.
+  /// - Throws: `invalid_request` if it is missing or empty.
   func required(_ name: String) throws(OAuthRefusal) -> String {
     guard let value = self[name], !value.isEmpty else { throw .missing(name) }
     return value
   }
 
-  /// Client id and secret: from HTTP Basic, else from the form.
-  /// - Throws: `invalid_basic_auth_header` for a Basic header that cannot be read.
+  /// Returns the client id and secret, from HTTP Basic or else from the form.
+  ///
+  /// - Throws: `invalid_basic_auth_header` if a Basic header cannot be read.
   func client() throws(OAuthRefusal) -> (id: String?, secret: String?) {
     guard let authorization, authorization.lowercased().hasPrefix("basic ") else {
       return (self["client_id"], self["client_secret"])

@@ -4,7 +4,8 @@ import FoundationEssentials
 import JSON
 import Support
 
-/// OpenID Connect: who signed in, as a token signed with the org's own key, and where clients find that key.
+/// OpenID Connect: Id tokens signed with the org's own key, and the metadata by which clients find
+/// that key.
 enum OpenID {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.open("GET", "/.well-known/openid-configuration", configuration)
@@ -12,11 +13,11 @@ enum OpenID {
     table.open("GET", "/id/keys", keys)
   }
 
-  /// A JWT about the signed-in user.
+  /// Creates a JWT about the signed-in user.
   static func token(
     _ call: Call, subject: String, client: String, accessToken: String, nonce: String?, now: Int64
   ) throws -> String {
-    // The first half of the hash binds the two tokens to each other.
+    // Half of the hash binds the Id token to the access token.
     let hash = Array(SHA256.hash(data: Array(accessToken.utf8))).prefix(16)
     var claims: JSONObject = [
       "at_hash": .string(Base64.urlText(hash)), "sub": .string(subject), "aud": .string(client),
@@ -32,7 +33,7 @@ enum OpenID {
 
   private static let keyId = "1"
 
-  /// Made when it is first needed, kept with the org.
+  /// Generated on first use and stored with the org.
   private static func key(_ org: Org) throws -> _RSA.Signing.PrivateKey {
     let pem = try org.sessions.keptText("id_token_key") {
       try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation

@@ -1,61 +1,68 @@
-/// An application that may sign users in: a connected app or an external client app.
+/// An application that can sign users in: a connected app or an external client app.
 public struct SandboxClient: Sendable, Equatable {
   public enum Approval: Sendable, Equatable {
-    /// Each user allows it, once.
+    /// Each user approves it once.
     case byUser
-    /// Nobody is asked; only these users may use it, all of them when nil.
+    /// No user is asked; only these users may use it, or all if nil.
     case byAdministrator(usernames: [String]?)
   }
 
   public enum Kind: String, CaseIterable, Sendable {
     /// A connected app.
     case connected
-    /// An external client app: works only where it is installed, only on My Domains, and without passwords.
+    /// An external client app. It works only where it is installed, only on My Domains, and without
+    /// passwords.
     case external
   }
 
-  /// Ways of getting tokens that an administrator can switch off one by one.
+  /// OAuth flows that an administrator can switch off separately.
   public enum Flow: String, CaseIterable, Sendable {
     case webServer, userAgent, jwtBearer, clientCredentials, password
   }
 
-  /// How long refresh tokens are good for.
+  /// How long refresh tokens are valid.
   public enum RefreshTokens: Sendable, Equatable {
     case untilRevoked
-    /// Never: they are given out and refused.
+    /// Never: tokens are issued but refused.
     case immediately
-    /// Until so many seconds have passed without a refresh.
+    /// Until this many seconds pass without a refresh.
     case idle(seconds: Int64)
-    /// Until so many seconds after the sign-in.
+    /// For this many seconds after the sign-in.
     case total(seconds: Int64)
   }
 
   public var id: String
-  /// nil for an application that can keep none, such as one on a phone.
+  /// nil for an application that cannot keep a secret, such as a mobile app.
   public var secret: String?
   public var kind = Kind.connected
-  /// False: the org has never installed it. Only users who allowed it before may go on with a connected app.
+  /// False if the org has not installed it. Only users who have approved it before can continue to
+  /// use a connected app.
   public var isInstalled = true
-  /// True: an administrator has blocked it.
+  /// True if an administrator has blocked it.
   public var isBlocked = false
   public var flows = Set(Flow.allCases)
   public var refreshTokens = RefreshTokens.untilRevoked
-  /// Whether the secret is wanted for authorization codes and refresh tokens too, not only where there is no user.
+  /// Whether authorization codes and refresh tokens require the secret as well, not only flows
+  /// without a user.
   public var requiresSecret = false
-  /// Compared as they are: no wildcards, no prefixes. Plain http only for the host `localhost`.
+  /// Compared exactly, without wildcards or prefixes. Plain http is only valid for the host
+  /// `localhost`.
   public var redirectURIs: [String] = []
   public var scopes = ["api", "web", "refresh_token", "openid", "id"]
   /// Refuses authorization requests without a code challenge.
   public var requiresPKCE = false
-  /// Each refresh gives a new refresh token and ends the old one; using an old one ends them all.
+  /// Each refresh returns a new refresh token and ends the old one; reusing an old one ends them
+  /// all.
   public var rotatesRefreshTokens = false
-  /// Whose rights the client credentials flow has; nil turns that flow off.
+  /// The user whose rights the client credentials flow has; nil disables that flow.
   public var runsAs: String?
-  /// PEM of a certificate or public key (RSA) that signs JWT assertions; nil turns that flow off.
+  /// PEM of the certificate or public key (RSA) of JWT assertions; nil disables that flow.
   public var certificate: String?
-  /// Refuses assertions that are good for more than the three minutes Salesforce documents; real orgs take them.
+  /// Refuses assertions that are valid for more than the three minutes that Salesforce documents;
+  /// real orgs accept them.
   public var strictAssertions = false
-  /// False refuses user names with passwords, as orgs made since Summer '23 do, in the words for a wrong password.
+  /// False refuses user names with passwords with the error for a wrong password, as orgs created
+  /// since Summer '23 do.
   public var passwordFlow = true
   public var approval = Approval.byUser
 
@@ -64,7 +71,8 @@ public struct SandboxClient: Sendable, Equatable {
     self.secret = secret
   }
 
-  /// Whether Salesforce takes the address for an app: plain http for `localhost` alone, not for `127.0.0.1`.
+  /// Returns true if Salesforce accepts the redirect URI: plain http only for `localhost`, not for
+  /// `127.0.0.1`.
   static func isPermitted(redirectURI uri: String) -> Bool {
     guard uri.lowercased().hasPrefix("http://") else { return true }
     return MountTable.name(String(uri.dropFirst(7).prefix { !"/?#".contains($0) })) == "localhost"

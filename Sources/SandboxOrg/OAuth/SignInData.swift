@@ -1,16 +1,17 @@
 import JSON
 
-/// A user who may sign in. One without a record of `User` gets one.
+/// A user who can sign in. A missing `User` record is created.
 public struct SandboxUser: Sendable, Equatable {
   public var username: String
   public var password: String
-  /// What password sign-ins append to the password; empty when the user's network is trusted.
+  /// The token that password sign-ins append to the password; empty if the user's network is
+  /// trusted.
   public var securityToken = ""
   public var firstName = ""
   public var lastName: String
   public var email: String
   public var isActive = true
-  /// Sign-ins an hour of the org's clock; Salesforce's own figure.
+  /// Sign-ins allowed per hour of the org's clock; the default is Salesforce's.
   public var loginLimit = 3_600
 
   public init(username: String, password: String) {
@@ -21,11 +22,12 @@ public struct SandboxUser: Sendable, Equatable {
   }
 }
 
-/// A site for customers or partners: a path of the org under which its users sign in and find their data.
+/// A site for customers or partners: a path of the org under which its users sign in and access
+/// data.
 public struct SandboxSite: Sendable, Equatable {
   /// Such as `/portal`.
   public var path: String
-  /// User names; they can sign in nowhere else.
+  /// User names; these users cannot sign in elsewhere.
   public var users: [String]
 
   public init(path: String, users: [String]) {
@@ -34,9 +36,12 @@ public struct SandboxSite: Sendable, Equatable {
   }
 }
 
-/// Users, clients and sites as a file has them: `{"users":[{"username",…}],"clients":[{"id",…}],"sites":[{"path","users"}]}`,
-/// the keys named as the properties, but `installed` and `blocked`; `approval` is `"user"`, `"administrator"` or a list of user
-/// names, `refreshTokens` `"untilRevoked"`, `"immediately"`, `{"idleSeconds":n}` or `{"totalSeconds":n}`.
+/// Users, clients and sites from a file:
+/// `{"users":[{"username",…}],"clients":[{"id",…}],"sites":[{"path","users"}]}`.
+///
+/// Keys are named like the properties, except `installed` and `blocked`. `approval` is `"user"`,
+/// `"administrator"` or a list of user names; `refreshTokens` is `"untilRevoked"`, `"immediately"`,
+/// `{"idleSeconds":n}` or `{"totalSeconds":n}`.
 public struct SandboxSignInData: Sendable, Equatable {
   public var users: [SandboxUser] = []
   public var clients: [SandboxClient] = []
@@ -45,7 +50,8 @@ public struct SandboxSignInData: Sendable, Equatable {
   public init() {}
 
   /// Reads a file. Blocks.
-  /// - Throws: As below, naming the file.
+  ///
+  /// - Throws: The same errors as `init(_:)`, which name the file.
   public init(file path: String) throws(SandboxError) {
     let bytes: [UInt8], json: JSONValue
     do {
@@ -63,7 +69,7 @@ public struct SandboxSignInData: Sendable, Equatable {
     try self.init(json)
   }
 
-  /// - Throws: ``SandboxError`` `BAD_SIGN_IN_DATA`, naming the key and what is wrong with it.
+  /// - Throws: ``SandboxError`` `BAD_SIGN_IN_DATA`, which names the key and its problem.
   public init(_ json: JSONValue) throws(SandboxError) {
     let fields = try SignInFields(json, "the sign-in data", ["users", "clients", "sites"])
     for (index, value) in try fields.array("users").enumerated() { users.append(try Self.user(value, index)) }
@@ -82,7 +88,7 @@ public struct SandboxSignInData: Sendable, Equatable {
     user.isActive = try fields.flag("isActive") ?? true
     if let limit = fields.object["loginLimit"] {
       guard let count = limit.integerValue, (1...1_000_000).contains(count) else {
-        throw fields.wrong("loginLimit", "must be a number of sign-ins an hour, 1 to 1000000")
+        throw fields.wrong("loginLimit", "must be a number of sign-ins per hour, 1 to 1000000")
       }
       user.loginLimit = Int(count)
     }
@@ -99,7 +105,7 @@ public struct SandboxSignInData: Sendable, Equatable {
     client.requiresSecret = try fields.flag("requiresSecret") ?? false
     client.redirectURIs = try fields.texts("redirectURIs") ?? []
     if let uri = client.redirectURIs.first(where: { !SandboxClient.isPermitted(redirectURI: $0) }) {
-      throw fields.wrong("redirectURIs", "has \(uri): plain http is for the host localhost alone; use https or localhost")
+      throw fields.wrong("redirectURIs", "has \(uri): plain http is only allowed for the host localhost; use https or localhost")
     }
     client.kind = try fields.choice("kind") ?? .connected
     client.isInstalled = try fields.flag("installed") ?? true
@@ -140,13 +146,14 @@ public struct SandboxSignInData: Sendable, Equatable {
       "refreshTokens", "must be \"untilRevoked\", \"immediately\", {\"idleSeconds\": n} or {\"totalSeconds\": n}")
   }
 
-  /// Its users are among the file's: the user that every org has signs in at the org itself.
+  /// Reads a site. Its users must be in the file; the org's default user signs in at the org
+  /// itself.
   private func site(_ json: JSONValue, _ index: Int) throws(SandboxError) -> SandboxSite {
     let fields = try SignInFields(json, "sites[\(index)]", ["path", "users"])
     let site = SandboxSite(path: try fields.required("path"), users: try fields.texts("users") ?? [])
     let first = site.path.split(separator: "/").first.map { $0.lowercased() }
     guard let first, !Self.takenPaths.contains(first), !sites.contains(where: { $0.path == site.path }) else {
-      throw fields.wrong("path", "must be a path of its own, such as /portal; '\(site.path)' is taken")
+      throw fields.wrong("path", "must be an unused path such as /portal; '\(site.path)' is in use")
     }
     let known = Set(users.map { $0.username.lowercased() }), taken = Set(sites.flatMap(\.users).map { $0.lowercased() })
     for name in site.users where !known.contains(name.lowercased()) || taken.contains(name.lowercased()) {
@@ -155,6 +162,6 @@ public struct SandboxSignInData: Sendable, Equatable {
     return site
   }
 
-  /// What the org and the servers beside it answer themselves.
+  /// Paths that the org and the other services of its server use.
   private static let takenPaths: Set = ["services", "id", "setup", "secur", ".well-known", "__sandbox", "api", "parse", "1"]
 }

@@ -1,15 +1,15 @@
 import Database
 
-/// Who may sign in, and through which clients. Fixed when the org starts; on the org's queue.
+/// The users who can sign in, and the clients. Fixed when the org starts. On the org's queue.
 struct SignInDirectory {
   struct Person {
     let id: String
     let user: SandboxUser
-    /// The site the user belongs to; empty for users of the org itself.
+    /// The path of the user's site; empty for users of the org itself.
     let sitePath: String
 
-    /// - Parameter withToken: The security token, where the user has one, stands behind the password.
-    func isRight(_ secret: String, withToken: Bool) -> Bool {
+    /// - Parameter withToken: The user's security token, if any, follows the password.
+    func matches(_ secret: String, withToken: Bool) -> Bool {
       SignInDirectory.equal(secret, user.password + (withToken ? user.securityToken : ""))
     }
   }
@@ -18,7 +18,7 @@ struct SignInDirectory {
   let sites: [SandboxSite]
   private var clients: [String: SandboxClient] = [:]
 
-  /// Makes a record for each user that has none. In the caller's transaction.
+  /// Creates missing records of users. In the caller's transaction.
   init(_ configuration: SandboxConfiguration, password: String, clientSecret: String, connection: Connection) throws {
     var caller = SandboxUser(username: configuration.username, password: password)
     caller.isActive = true
@@ -36,7 +36,7 @@ struct SignInDirectory {
 
   func client(_ id: String?) -> SandboxClient? { id.flatMap { clients[$0] } }
 
-  /// User names know no case.
+  /// Finds a user by name; case is ignored.
   func person(_ username: String?) -> Person? { username.flatMap { people[Self.key($0)] } }
 
   func person(id: String) -> Person? { names[id].flatMap { people[$0] } }
@@ -48,12 +48,12 @@ struct SignInDirectory {
     names[id] = key
   }
 
-  /// The id that tokens name the site by.
+  /// Returns the id by which tokens name the site.
   func communityId(of sitePath: String) -> String? {
     sites.firstIndex { $0.path == sitePath }.map { RecordID.make(prefix: "0DB", sequence: Int64($0 + 1)) }
   }
 
-  /// Takes the same time wherever the two differ.
+  /// Compares in constant time for texts of equal length.
   static func equal(_ a: String, _ b: String) -> Bool {
     let left = Array(a.utf8), right = Array(b.utf8)
     guard left.count == right.count else { return false }
@@ -62,7 +62,7 @@ struct SignInDirectory {
 
   private static func key(_ username: String) -> String { username.lowercased() }
 
-  /// - Returns: The id of the user's record, old or new.
+  /// - Returns: The id of the user's record, which is created if it is missing.
   private static func record(of user: SandboxUser, _ connection: Connection, now: Int64) throws -> String {
     let found = try connection.firstValue(
       "SELECT Id FROM \"User\" WHERE Username = ? COLLATE NOCASE", [.text(user.username)])

@@ -1,6 +1,6 @@
 import JSON
 
-/// Typed access to the members of an object; a mistake is named with its place.
+/// Reads typed members of an object; errors name the member with its path.
 struct SignInFields {
   let object: JSONObject
   private let place: String
@@ -45,7 +45,7 @@ struct SignInFields {
     return seconds
   }
 
-  /// One of the names of an enumeration.
+  /// Reads one of the names of an enumeration.
   func choice<Value: RawRepresentable & CaseIterable>(_ key: String) throws(SandboxError) -> Value?
   where Value.RawValue == String {
     guard let text = try text(key) else { return nil }

@@ -1,4 +1,5 @@
-/// What stands between a right password and a token. By the org's clock, in memory. On the org's queue.
+/// Checks between a correct password and a token. By the org's clock, in memory. On the org's
+/// queue.
 struct SignInGuards {
   var passwords = PasswordLock()
   var rate = LoginRate()
@@ -6,14 +7,14 @@ struct SignInGuards {
   var assertions = UsedAssertions()
 }
 
-/// Wrong passwords, counted for each user. Salesforce's defaults: ten lock a user for a quarter of an hour.
+/// Counts wrong passwords per user. By default, as in Salesforce, ten lock a user for 15 minutes.
 struct PasswordLock {
   private struct Entry {
     var wrong = 0
     /// Seconds since 1970 UTC.
     var lockedUntil: Int64 = 0
   }
-  /// By user id: only users that exist are counted, so that guessed names take no room.
+  /// By user id. Only existing users are counted, so that guessed names take no memory.
   private var entries: [String: Entry] = [:]
 
   func isLocked(_ user: String, now: Int64) -> Bool { (entries[user]?.lockedUntil ?? 0) > now }
@@ -28,12 +29,12 @@ struct PasswordLock {
   mutating func accepted(_ user: String) { entries[user] = nil }
 }
 
-/// Sign-ins of each user within the last hour.
+/// Tracks the sign-ins of each user within the last hour.
 struct LoginRate {
-  /// Seconds since 1970 UTC, by user id, oldest first.
+  /// Seconds since 1970 UTC by user id, oldest first.
   private var times: [String: [Int64]] = [:]
 
-  /// Counts one, unless there are `limit` already.
+  /// Counts a sign-in; returns false if there are already `limit`.
   mutating func admits(_ user: String, limit: Int, now: Int64) -> Bool {
     var recent = times[user, default: []]
     recent.removeFirst(recent.firstIndex { $0 > now - Tuning.loginRateSeconds } ?? recent.count)
@@ -44,9 +45,9 @@ struct LoginRate {
   }
 }
 
-/// Users and clients that may not come from where they come from.
+/// Users and clients whose network addresses are restricted.
 struct AddressRestrictions {
-  /// Lower-case.
+  /// In lower case.
   var usernames: Set<String> = []
   var clients: Set<String> = []
 
@@ -55,12 +56,12 @@ struct AddressRestrictions {
   }
 }
 
-/// The `jti` of assertions: each is good once.
+/// Remembers the `jti` of assertions; each can be used once.
 struct UsedAssertions {
   private var seen: Set<[String]> = []
   private var order: [[String]] = []
 
-  /// - Returns: false when the client has used it before.
+  /// - Returns: False if the client has used it before.
   mutating func use(_ id: String, of client: String) -> Bool {
     guard seen.insert([client, id]).inserted else { return false }
     order.append([client, id])
@@ -70,17 +71,18 @@ struct UsedAssertions {
 }
 
 extension Org {
-  /// The user whose name and password these are, unless ten wrong passwords have locked the user.
+  /// Returns the user with this name and password, unless wrong passwords have locked the user.
+  ///
   /// - Parameters:
-  ///   - withToken: The security token stands behind the password.
-  ///   - sitePath: Where the user signs in; site users can only there.
+  ///   - withToken: The security token follows the password.
+  ///   - sitePath: Where the user signs in; site users can only sign in at their site.
   func person(
     _ username: String?, secret: String?, withToken: Bool = true, at sitePath: String
   ) -> SignInDirectory.Person? {
     guard let person = directory.person(username), person.sitePath == sitePath else { return nil }
     let now = configuration.clock.now()
     guard !guards.passwords.isLocked(person.id, now: now) else { return nil }
-    guard let secret, person.isRight(secret, withToken: withToken) else {
+    guard let secret, person.matches(secret, withToken: withToken) else {
       guards.passwords.refused(person.id, now: now)
       return nil
     }
@@ -88,9 +90,10 @@ extension Org {
     return person
   }
 
-  /// The session of an access token, where it can be used: at the org or under the site of its user, and not from an address
-  /// that is restricted.
-  /// - Parameter sitePath: nil where it does not matter.
+  /// Returns the session of an access token if it is usable here: at the org or under its user's
+  /// site, and not from a restricted address.
+  ///
+  /// - Parameter sitePath: nil to accept any site.
   func session(ofAccessToken token: String, at sitePath: String?) -> SessionRegistry.Session? {
     guard let session = sessions.session(ofAccessToken: token) else { return nil }
     let person = directory.person(id: session.grant.user)

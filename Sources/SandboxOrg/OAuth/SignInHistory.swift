@@ -1,8 +1,9 @@
 import JSON
 
-/// One try to get a token or to sign in to a page. Names that are not known are left out: they may be secrets in the wrong place.
+/// An attempt to get a token or to sign in at a page. Unknown names are omitted: they may be
+/// secrets in the wrong field.
 public struct SandboxSignIn: Sendable, Equatable {
-  /// Counts from 1 on.
+  /// Counts from 1.
   public internal(set) var sequence = 0
   /// Seconds since 1970 UTC by the org's clock.
   public internal(set) var time: Int64 = 0
@@ -10,7 +11,7 @@ public struct SandboxSignIn: Sendable, Equatable {
   public internal(set) var client: String?
   /// As in the request log; `browser` for the sign-in page, `soap` for SOAP.
   public let grant: String
-  /// `success`, or the error that was answered.
+  /// `success`, or the code of the error response.
   public internal(set) var result = "success"
   /// The error's description.
   public internal(set) var message: String?
@@ -31,7 +32,7 @@ public struct SandboxSignIn: Sendable, Equatable {
   }
 }
 
-/// The last sign-ins, as Salesforce's login history has them. On the org's queue.
+/// The most recent sign-ins, like Salesforce's login history. On the org's queue.
 struct SignInHistory {
   private(set) var entries: [SandboxSignIn] = []
   private var count = 0

@@ -1,4 +1,4 @@
-/// Everything about who calls: tokens, sign-in pages, identity, SOAP sign-in.
+/// Registers all sign-in resources: tokens, sign-in pages, identity and SOAP.
 enum SignInRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     TokenRoutes.add(to: &table)

@@ -1,5 +1,5 @@
-/// `/services/Soap/u/NN.0` (partner) and `/services/Soap/c/NN.0` (enterprise): the sign-in of clients that have no connected app,
-/// and its end. The two differ in their namespaces.
+/// Serves `/services/Soap/u/NN.0` (partner) and `/services/Soap/c/NN.0` (enterprise): login and
+/// logout of clients without a connected app. The two differ in their namespaces.
 enum SoapRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     for api in ["u", "c"] {
@@ -11,7 +11,7 @@ enum SoapRoutes {
   /// A SOAP fault, always with status 500.
   private struct Fault: Error {
     let code: String, message: String
-    /// Whether it is one of the API's own, which have a prefix and a detail.
+    /// True for the API's own faults, which have a prefix and a detail.
     var isOwn = true
   }
 
@@ -21,7 +21,7 @@ enum SoapRoutes {
       do {
         envelope = try XML.parse(call.request.body)
       } catch {
-        throw Fault(code: "soapenv:Client", message: "the request is no SOAP message: \(error.message)", isOwn: false)
+        throw Fault(code: "soapenv:Client", message: "the request is not a SOAP message: \(error.message)", isOwn: false)
       }
       guard envelope.name == "Envelope", let operation = envelope.first("Body")?.children.first else {
         throw Fault(code: "soapenv:Client", message: "SOAP message is missing its body", isOwn: false)
@@ -81,7 +81,8 @@ enum SoapRoutes {
 
   private static func api(_ call: Call) -> String { letter(call) == "c" ? "enterprise" : "partner" }
 
-  /// In the order of the WSDL. What the user or a single-currency org lacks is nil, not absent.
+  /// Returns the user's information in the order of the WSDL. Values that the user or a
+  /// single-currency org lacks are nil, not absent.
   private static func info(_ user: UserRecord, _ id: String, _ org: Org) -> String {
     let values: [(name: String, text: String?)] = [
       ("accessibilityMode", "false"), ("chatterExternal", "false"), ("currencySymbol", "$"),
@@ -104,11 +105,11 @@ enum SoapRoutes {
     return reply(200, call, "<logoutResponse/>")
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   private static func element(_ name: String, _ text: String) -> String { "<\(name)>\(XML.escaped(text))</\(name)>" }
 
-  /// Clients look for un-prefixed names, except in faults.
+  /// Clients expect unprefixed names, except in faults.
   private static func reply(_ status: Int, _ call: Call, _ body: String) -> ServerReply {
     let text =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?><soapenv:Envelope "

@@ -2,13 +2,13 @@ import Crypto
 import JSON
 import Support
 
-/// New tokens, in the form of the token resource.
+/// A response of the token resource with new tokens.
 struct TokenAnswer {
   private(set) var fields: JSONObject
-  /// The tokens in it.
+  /// The tokens in the response.
   let tokens: [String]
 
-  /// - Parameter isNew: Whether the client does not have the refresh token yet.
+  /// - Parameter isNew: True if the client does not have the refresh token yet.
   init(
     _ call: Call, _ client: SandboxClient, _ grant: SessionRegistry.Grant, refreshToken: String?, isNew: Bool,
     _ nonce: String? = nil

@@ -1,4 +1,4 @@
-/// What is asked of clients and users before they get a token.
+/// Checks on clients and users before they get a token.
 extension TokenRoutes {
   static func client(_ attempt: inout Attempt, needsSecret: Bool) throws(OAuthRefusal) -> SandboxClient {
     let (id, secret) = try attempt.form.client()
@@ -6,7 +6,8 @@ extension TokenRoutes {
     return try client(id, secret, attempt.call, needsSecret: needsSecret)
   }
 
-  /// - Parameter needsSecret: Public clients have none for flows with a user; one that is sent must be right.
+  /// - Parameter needsSecret: Public clients do not need a secret for flows with a user, but one
+  ///   that is sent must be correct.
   static func client(_ call: Call, _ form: Form, needsSecret: Bool) throws(OAuthRefusal) -> SandboxClient {
     let (id, secret) = try form.client()
     return try client(id, secret, call, needsSecret: needsSecret)
@@ -25,7 +26,7 @@ extension TokenRoutes {
     return client
   }
 
-  /// What an administrator has done to the app.
+  /// Checks that an administrator has not blocked or uninstalled the app.
   static func checkApp(_ client: SandboxClient, _ request: ServerRequest) throws(OAuthRefusal) {
     guard !client.isBlocked else { throw .appBlocked }
     guard client.kind == .connected || client.isInstalled && !isSharedLoginHost(request) else { throw .appNotFound }
@@ -35,13 +36,14 @@ extension TokenRoutes {
     guard client.flows.contains(flow) else { throw .flowDisabled }
   }
 
-  /// A connected app that is not installed goes on working for users who allowed it before.
+  /// Returns true if the app is installed, or if it is a connected app that the user has approved
+  /// before.
   static func isInstalled(_ client: SandboxClient, for user: String, _ org: Org) throws -> Bool {
     if client.isInstalled { return true }
     return try client.kind == .connected && org.sessions.approvedScopes(client: client.id, user: user) != nil
   }
 
-  /// The hosts that all orgs share, by the `Host` header.
+  /// Returns true for the hosts that all orgs share, by the `Host` header.
   static func isSharedLoginHost(_ request: ServerRequest) -> Bool {
     ["login.salesforce.com", "test.salesforce.com"].contains(MountTable.name(request.header("host") ?? ""))
   }

@@ -1,8 +1,8 @@
 import JSON
 
-/// `/services/oauth2/token`: every grant type.
+/// Serves `/services/oauth2/token`: every grant type.
 enum TokenRoutes {
-  /// A request on its way to a token: what it sent, and what the login history will say of it.
+  /// A token request in progress, with its entry for the login history.
   struct Attempt {
     let call: Call
     let form: Form
@@ -12,7 +12,7 @@ enum TokenRoutes {
     var now: Int64 { call.org.configuration.clock.now() }
   }
 
-  /// Names of grants; requests with another one are logged as `other`.
+  /// Grants by name; requests with another one are logged as `other`.
   static let grants: [String: @Sendable (inout Attempt) throws -> ServerReply] = [
     "password": password, "client_credentials": clientCredentials, "authorization_code": authorizationCode,
     "hybrid_auth_code": authorizationCode, "refresh_token": refresh, "hybrid_refresh": refresh,
@@ -23,14 +23,14 @@ enum TokenRoutes {
     table.open("POST", "/services/oauth2/token", token)
   }
 
-  /// Also for requests that are no requests for a token: nil then.
+  /// Returns the grant of a token request; nil for any other request.
   static func grant(of request: ServerRequest) -> String? {
-    guard isMeant(request) else { return nil }
+    guard isTokenRequest(request) else { return nil }
     let name = Form(request)["grant_type"] ?? ""
     return grants[name] == nil ? "other" : name.hasSuffix("jwt-bearer") ? "jwt-bearer" : name
   }
 
-  static func isMeant(_ request: ServerRequest) -> Bool {
+  static func isTokenRequest(_ request: ServerRequest) -> Bool {
     request.method == "POST" && request.segments.map { $0.lowercased() } == ["services", "oauth2", "token"]
   }
 
@@ -72,7 +72,7 @@ enum TokenRoutes {
     guard client.isInstalled, let person = attempt.org.directory.person(client.runsAs) else { throw OAuthRefusal.noRunAsUser }
     try checkActive(person.id, attempt.org)
     try checkLimits(person.id, client, &attempt)
-    // What only a person at a browser can use is left out.
+    // Omit scopes that only make sense with a user at a browser.
     return try issue(
       attempt, client, user: person.id, scopes: client.scopes.filter { !["refresh_token", "web", "full"].contains($0) })
   }
@@ -84,7 +84,7 @@ enum TokenRoutes {
     try checkApp(client, attempt.call.request)
     try requireFlow(.jwtBearer, client)
     guard let certificate = client.certificate, assertion.isSigned(by: certificate) else { throw OAuthRefusal.assertion }
-    // An external client app knows My Domains alone.
+    // External client apps only work on My Domains.
     if client.kind == .external, assertion.audiences.contains(where: Self.sharedAudiences.contains) {
       throw OAuthRefusal.appNotFound
     }
@@ -104,7 +104,7 @@ enum TokenRoutes {
     "https://test.salesforce.com/",
   ]
 
-  /// Under a site its URL alone.
+  /// Returns the accepted audiences; under a site only its own URLs.
   private static func audiences(_ call: Call) -> [String] {
     let own = [call.base, call.origin + call.request.path]
     return call.request.mountPath.isEmpty ? sharedAudiences + own : own
@@ -117,7 +117,7 @@ enum TokenRoutes {
     let text = try attempt.form.required("code")
     guard let code = org.authorizations.code(text), code.request.client == client.id else { throw OAuthRefusal.unknownCode }
     if let tokens = code.tokens {
-      // Used twice: somebody else has it, so what it brought ends too.
+      // A code that is used twice has leaked: end the tokens it was exchanged for.
       for token in tokens { _ = try org.sessions.revoke(token) }
       throw OAuthRefusal.expiredCode
     }
@@ -136,7 +136,7 @@ enum TokenRoutes {
     return tokens.reply
   }
 
-  /// Only who was allowed to stay signed in gets one.
+  /// Issues a refresh token if a scope of the grant allows it.
   static func refreshToken(for grant: SessionRegistry.Grant, _ org: Org) throws -> String? {
     let scopes = grant.scope.split(separator: " ")
     guard scopes.contains("refresh_token") || scopes.contains("offline_access") else { return nil }

@@ -1,6 +1,6 @@
 import JSON
 
-/// What can be asked and told about a token: revocation, introspection, and a way into the browser.
+/// Serves revocation, introspection, and single access to the browser.
 enum TokenStateRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.open("GET", "/services/oauth2/revoke", revoke)
@@ -17,7 +17,7 @@ enum TokenStateRoutes {
     return .empty(200)
   }
 
-  /// A client may ask about its own tokens; others' look like no tokens at all.
+  /// Describes a client's own token; tokens of other clients look unknown.
   private static func introspect(_ call: Call) throws -> ServerReply {
     let form = Form(call.request)
     do {

@@ -1,31 +1,34 @@
 /// Limits of signing in, each with its unit and its reason.
 extension Tuning {
-  /// Tokens kept before dead ones are looked for: a new sign-in in each test run adds up.
+  /// Tokens kept before expired ones are removed; sign-ins of many test runs add up.
   static let keptSessions = 5_000
-  /// Sign-in pages under way, and codes not yet exchanged; the oldest goes first. Anyone can open a page.
+  /// Sign-in pages in progress and codes not yet exchanged; the oldest is dropped first. Anyone can
+  /// open a page.
   static let openAuthorizations = 500
-  /// Seconds a sign-in page and a code are good for, Salesforce's own figure for codes.
+  /// Seconds for which a sign-in page and a code are valid; Salesforce's value for codes.
   static let authorizationSeconds: Int64 = 900
   /// Wrong passwords on one sign-in page before the client has to start again.
   static let signInAttempts = 10
-  /// Wrong passwords that lock a user, and for how many seconds: Salesforce's defaults.
+  /// Wrong passwords that lock a user, and for how many seconds; Salesforce's defaults.
   static let wrongPasswords = 10, lockSeconds: Int64 = 900
-  /// Seconds over which sign-ins of a user are counted.
+  /// Seconds over which a user's sign-ins are counted.
   static let loginRateSeconds: Int64 = 3_600
-  /// Refresh tokens of one user and client; one more ends the oldest. Salesforce's own figure.
+  /// Maximum refresh tokens per user and client; one more ends the oldest. Salesforce's value.
   static let refreshTokensPerUser = 5
-  /// Sign-ins the history remembers, and ids of assertions that are known to be used.
+  /// Sign-ins that the history keeps, and remembered ids of used assertions.
   static let rememberedSignIns = 1_000, rememberedAssertions = 10_000
-  /// Bytes of a request to a sign-in resource; the largest, with an assertion, have some KB.
+  /// Maximum bytes of a request to a sign-in resource; the largest, with an assertion, have a few
+  /// KB.
   static let signInBodyBytes = 262_144
-  /// Bytes of a JWT assertion; real ones have less than 2 KB.
+  /// Maximum bytes of a JWT assertion; real ones have less than 2 KB.
   static let assertionBytes = 16_384
-  /// Seconds an assertion may be good for where a client is strict, Salesforce's own figure; and how far clocks may differ.
+  /// Maximum lifetime of an assertion in seconds if a client is strict (Salesforce's value), and
+  /// the tolerated clock skew.
   static let assertionSeconds = 180.0, assertionLeewaySeconds = 30.0
-  /// Seconds an OpenID token is good for: clients look at it once, at sign-in.
+  /// Seconds for which an OpenID token is valid; clients check it once, at sign-in.
   static let idTokenSeconds: Int64 = 120
-  /// Bytes and depth of a SOAP request; a sign-in has 1 KB and four levels.
+  /// Maximum bytes and depth of a SOAP request; a sign-in has 1 KB and four levels.
   static let xmlBytes = 65_536, xmlDepth = 32
-  /// Bytes of a file with users and clients: some thousands of them.
+  /// Maximum bytes of a file with users and clients, enough for thousands.
   static let signInDataBytes = 4 * 1024 * 1024
 }

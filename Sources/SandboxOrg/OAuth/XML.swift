@@ -1,20 +1,21 @@
 import Support
 
-/// A little XML: elements and text, for requests of some kilobytes. Document types and entities of one's own are refused,
-/// so that nothing expands and nothing is fetched.
+/// A minimal XML reader: elements and text, for requests of a few kilobytes. It refuses document
+/// types and custom entities, so that nothing is expanded or fetched.
 struct XML: Equatable {
   /// Without its prefix.
   let name: String
   var text = ""
   var children: [XML] = []
-  /// Says `xsi:nil="true"`.
+  /// True for `xsi:nil="true"`.
   var isNil = false
 
   struct Failure: Error, Equatable { let message: String }
 
   init(name: String) { self.name = name }
 
-  /// - Throws: ``Failure`` unless it is one well-formed element, at most `Tuning.xmlDepth` deep.
+  /// - Throws: ``Failure`` unless the text is one well-formed element, at most `Tuning.xmlDepth`
+  ///   deep.
   static func parse(_ bytes: [UInt8], limit: Int = Tuning.xmlBytes) throws(Failure) -> XML {
     guard bytes.count <= limit else { throw Failure(message: "the document is too large") }
     guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(message: "the document is not UTF-8") }
@@ -39,7 +40,7 @@ private struct XMLParser {
     return root
   }
 
-  /// White space, comments, and processing instructions such as the XML declaration.
+  /// Skips white space, comments, and processing instructions such as the XML declaration.
   private mutating func skipMisc() throws(XML.Failure) {
     while true {
       skipSpace()
@@ -67,7 +68,7 @@ private struct XMLParser {
     return element
   }
 
-  /// - Returns: Whether the element is empty.
+  /// - Returns: True if the element is empty.
   private mutating func skipAttributes(_ isNil: inout Bool) throws(XML.Failure) -> Bool {
     while true {
       skipSpace()
@@ -85,7 +86,7 @@ private struct XMLParser {
     }
   }
 
-  /// Up to `</`, which is taken.
+  /// Reads content up to and including `</`.
   private mutating func content(of element: inout XML, _ depth: Int) throws(XML.Failure) {
     while let byte = rest.first {
       if take("</") { return }
@@ -106,7 +107,7 @@ private struct XMLParser {
     throw .init(message: "the end of <\(element.name)> is missing")
   }
 
-  /// Text with the five named and the numeric references resolved; there are no others.
+  /// Resolves numeric references and the five predefined entities; there are no others.
   private static func resolved(_ text: Substring) throws(XML.Failure) -> String {
     guard text.utf8.contains(UInt8(ascii: "&")) else { return String(text) }
     var out = "", rest = text

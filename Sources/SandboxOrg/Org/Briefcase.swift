@@ -1,16 +1,16 @@
 import JSON
 
-/// One rule of the org's briefcase: records that clients keep offline.
+/// A rule of the org's briefcase: records that clients keep offline.
 public struct BriefcaseRule: Sendable, Equatable {
   /// API name of the object.
   public var object: String
-  /// What follows WHERE in SOQL; nil takes every record.
+  /// The SOQL condition after WHERE; nil selects every record.
   public var condition: String?
-  /// What follows ORDER BY in SOQL.
+  /// The SOQL order after ORDER BY.
   public var order: String?
-  /// Records at most.
+  /// The maximum number of records.
   public var limit: Int
-  /// Names of child relationships, such as `Contacts`, whose records come along.
+  /// Names of child relationships, such as `Contacts`, whose records are included.
   public var related: [String]
 
   public init(
@@ -24,14 +24,15 @@ public struct BriefcaseRule: Sendable, Equatable {
   }
 }
 
-/// Finds the records the briefcase's rules speak of. On the org's queue.
+/// Finds the records that the briefcase's rules select. On the org's queue.
 struct Briefcase {
   struct Record {
     let object: String, id: String, stamp: String
-    /// Position of the rule that brought it; related rules count on their own.
+    /// The number of the rule that selected it; related rules have their own numbers.
     let rule: Int
   }
-  /// What one pass over all rules found; pages are cut from it, so that changes meanwhile cannot shift them.
+  /// The result of evaluating all rules. Pages are slices of it, so that changes in between cannot
+  /// shift them.
   struct Run {
     var records: [Record] = []
     /// Ids of rules that cannot be evaluated.
@@ -42,7 +43,8 @@ struct Briefcase {
   let org: Org
   let userId: String
 
-  /// - Parameter changedAfter: Milliseconds since 1970 UTC; for the records of the rules themselves, not for related ones.
+  /// - Parameter changedAfter: Milliseconds since 1970 UTC; applies to the rules' own records, not
+  ///   to related ones.
   func run(changedAfter: Int64?) throws -> Run {
     var run = Run()
     var seen: Set<String> = []
@@ -65,7 +67,7 @@ struct Briefcase {
     let parents = try rows(rule, terms)
     var changed = parents
     if let changedAfter {
-      // Stamps are whole seconds: the later ones are greater than the second cut off.
+      // Timestamps are whole seconds: later ones exceed the truncated second.
       let seconds = changedAfter >= 0 ? changedAfter / 1000 : -1
       terms.append("SystemModstamp > \(Timestamp.text(max(0, seconds)).dropLast(9))Z")
       changed = try rows(rule, terms)
@@ -115,15 +117,15 @@ struct Briefcase {
   }
 }
 
-/// Passes over the briefcase whose pages are still being fetched.
+/// Results whose pages are still being fetched.
 struct BriefcaseRuns {
   private var runs: [(id: Int, run: Briefcase.Run)] = []
   private var lastId = 0
 
-  /// Passes kept; the oldest goes first.
+  /// Maximum number of results kept; the oldest is dropped first.
   private static let capacity = 10
 
-  /// What a client asks for the page from `next` on with.
+  /// Returns the token for the page that starts at `next`.
   mutating func token(_ run: Briefcase.Run, id: Int?, next: Int) -> String {
     var id = id
     if id == nil {

@@ -1,4 +1,4 @@
-/// The calls of the last 24 hours, and how many there may be. Counted by the hour of the org's clock.
+/// Counts the calls of the last 24 hours, by hours of the org's clock, and enforces a limit.
 struct CallCount {
   let limit: Int
   private var hours: [Int64: Int] = [:]
@@ -11,7 +11,9 @@ struct CallCount {
   func used(at now: Int64) -> Int { hours.reduce(0) { $1.key > now / 3600 - Self.window ? $0 + $1.value : $0 } }
 
   /// Counts a call.
-  /// - Throws: ``SandboxError`` `REQUEST_LIMIT_EXCEEDED` for the first one too many, which is not counted, and all after it.
+  ///
+  /// - Throws: ``SandboxError`` `REQUEST_LIMIT_EXCEEDED` when the limit is reached; refused calls
+  ///   are not counted.
   mutating func add(at now: Int64) throws(SandboxError) {
     guard used(at: now) < limit else {
       throw SandboxError(status: 403, code: "REQUEST_LIMIT_EXCEEDED", message: "TotalRequests Limit exceeded.")

@@ -1,12 +1,13 @@
-/// Query results that did not fit one page. The rows are fixed when the query runs: later inserts do not appear.
+/// Query results that did not fit into one page. The rows are fixed when the query runs: later
+/// inserts do not appear.
 struct CursorTable {
   struct Cursor {
     let plan: RecordPlan
     let rows: [Int64]
-    /// The user who ran the query; others may not read on.
+    /// The user who ran the query; others may not continue it.
     let userId: String
-    /// The rows of a child query below one row. They have a pool of their own, so that many of them do not push out the query
-    /// they belong to.
+    /// True for the rows of a child query below one row. These have a separate pool, so that many
+    /// of them do not evict the query they belong to.
     var isNested = false
   }
   private struct Entry {
@@ -16,11 +17,11 @@ struct CursorTable {
   }
 
   private var entries: [String: Entry] = [:]
-  /// Ids, the one used last at the end; nested ones apart.
+  /// Ids in order of use, the most recent last, separately for nested cursors.
   private var usage: [Bool: [String]] = [:]
   private var sequence: Int64 = 0
 
-  /// - Returns: The 18-character id a locator starts with.
+  /// - Returns: The 18-character id with which a locator starts.
   mutating func open(_ cursor: Cursor, now: Int64) -> String {
     sequence += 1
     let id = RecordID.make(prefix: "0r8", sequence: sequence)
@@ -34,7 +35,7 @@ struct CursorTable {
     return id
   }
 
-  /// Finds what a locator, `<id>-<index of the next row>`, stands for. It may be read again and again, at any index.
+  /// Resolves a locator, `<id>-<index of the next row>`. It can be read repeatedly, at any index.
   mutating func find(
     _ locator: String, userId: String, now: Int64
   ) throws(SandboxError) -> (id: String, cursor: Cursor, start: Int) {
@@ -56,10 +57,11 @@ struct CursorTable {
 }
 
 extension Org {
-  /// - Returns: The id its locators start with.
+  /// - Returns: The id with which its locators start.
   func openCursor(_ cursor: CursorTable.Cursor) -> String { cursors.open(cursor, now: configuration.clock.now()) }
 
-  /// - Throws: ``SandboxError`` `INVALID_QUERY_LOCATOR` for one that is unknown, expired, another user's or beyond the end.
+  /// - Throws: ``SandboxError`` `INVALID_QUERY_LOCATOR` if it is unknown, expired, another user's,
+  ///   or past the end.
   func cursor(_ locator: String, userId: String) throws(SandboxError) -> (id: String, cursor: CursorTable.Cursor, start: Int) {
     try cursors.find(locator, userId: userId, now: configuration.clock.now())
   }

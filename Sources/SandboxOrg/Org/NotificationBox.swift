@@ -1,18 +1,19 @@
-/// Something a user is told of.
+/// A notification of a user.
 struct OrgNotification {
   let id: String
   let userId: String
-  /// The API name of its kind.
+  /// The API name of its type.
   let type: String
   let title: String, body: String
-  /// Id of the record it is about; nil for none.
+  /// The id of the record it is about; nil if none.
   let target: String?
   /// Seconds since 1970 UTC.
   let time: Int64
   var isRead = false, isSeen = false
 }
 
-/// Notifications of all users, oldest first; kept in memory, the oldest go when there are too many. On the org's queue.
+/// Notifications of all users, oldest first. In memory; the oldest are dropped above a limit. On
+/// the org's queue.
 struct NotificationBox {
   private(set) var items: [OrgNotification] = []
   private var number: UInt64 = 0
@@ -28,12 +29,12 @@ struct NotificationBox {
     return id
   }
 
-  /// Newest first.
+  /// Returns a user's notifications, newest first.
   func items(of userId: String) -> [OrgNotification] { items.reversed().filter { $0.userId == userId } }
 
   /// - Parameters:
-  ///   - read: nil leaves it as it is, likewise `seen`.
-  /// - Returns: Those that were chosen, newest first.
+  ///   - read: The new value, or nil to leave it unchanged; likewise `seen`.
+  /// - Returns: The matching notifications, newest first.
   mutating func mark(
     read: Bool?, seen: Bool?, of userId: String, where isChosen: (OrgNotification) -> Bool
   ) -> [OrgNotification] {
@@ -46,12 +47,13 @@ struct NotificationBox {
 }
 
 extension SandboxServer {
-  /// Tells a user of something, as an org's automation does.
+  /// Notifies a user, as an org's automation does.
+  ///
   /// - Parameters:
-  ///   - username: nil tells the one who signs in.
-  ///   - target: Id of the record it is about.
+  ///   - username: nil for the default user.
+  ///   - target: The id of the record it is about.
   /// - Returns: The notification's id.
-  /// - Throws: ``SandboxError`` `NOT_FOUND` for a user that is not there.
+  /// - Throws: ``SandboxError`` `NOT_FOUND` if the user does not exist.
   @discardableResult
   public func notify(
     title: String, body: String, target: String? = nil, type: String = "Sandbox_Notification", username: String? = nil

@@ -1,12 +1,12 @@
 import Database
 import JSON
 
-/// The schema file as it was given, or as the org remembers it.
+/// The schema file as given, or as stored with the org.
 struct SchemaText {
   let name: String
   let text: [UInt8]
 
-  /// - Throws: ``SandboxError`` `INVALID_SCHEMA_FILE` when the file cannot be read.
+  /// - Throws: ``SandboxError`` `INVALID_SCHEMA_FILE` if the file cannot be read.
   init(path: String) throws(SandboxError) {
     name = path.split(separator: "/").last.map(String.init) ?? path
     var text: [UInt8] = []
@@ -25,14 +25,14 @@ struct SchemaText {
   }
 }
 
-/// What comes out of opening an org's database: its schema and who may sign in. In a transaction: two processes may
-/// start on one file at once.
+/// The result of opening an org's database: its schema, briefcase and sessions. Created in a
+/// transaction, since two processes may start on one file at the same time.
 struct OpenedOrg {
   let schema: OrgSchema
   let schemaChanged: Int64
   let briefcase: [BriefcaseRule]
   let sessions: SessionRegistry
-  /// It has been filled just now.
+  /// True if the database has just been filled.
   let isNew: Bool
 
   init(connection: Connection, configuration: SandboxConfiguration, schemaFile: SchemaText?) throws {
@@ -54,7 +54,7 @@ struct OpenedOrg {
     if isNew { try Seeder(connection: connection, schema: schema, configuration: configuration).run() }
     try RecordTypes(connection: connection).prepare(schema, now: configuration.clock.now())
     try OrgDatabase.createIndexes(connection, schema: schema)
-    // The user who signs in is the first seeded one, under the configured name.
+    // The default user is the first seeded one, with the configured name.
     try connection.run(
       "UPDATE \"User\" SET Username = ?1, Email = ?1 WHERE Id = ?2 AND Username <> ?1",
       [.text(configuration.username), .text(Users.caller)])
@@ -62,7 +62,7 @@ struct OpenedOrg {
   }
 }
 
-/// What an org remembers of its schema between two starts.
+/// What an org stores about its schema between starts.
 struct OrgSettings {
   let connection: Connection
   let schemaText: SchemaText?
@@ -82,9 +82,9 @@ struct OrgSettings {
     return text
   }
 
-  /// - Returns: When the schema last became another one.
+  /// - Returns: When the schema last changed.
   func keep(_ text: SchemaText?, schema: OrgSchema, now: Int64) throws(DatabaseError) -> Int64 {
-    // Tables follow the schema: their definitions stand for it.
+    // The table definitions stand for the schema.
     let tables = try connection.firstValue("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema ORDER BY name)")
     var source = (text.map { String(decoding: $0.text, as: UTF8.self) } ?? "")
     if case .text(let sql)? = tables { source += sql }

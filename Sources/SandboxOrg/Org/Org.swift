@@ -4,16 +4,16 @@ import JSON
 
 /// The pretend org: its records, sessions and open queries.
 ///
-/// Everything but the constants is touched on `queue` only, which is also what keeps SQLite off the event loops:
-/// `perform` and `performAndWait` are the two ways in.
+/// All mutable state is accessed on `queue` only, through `perform` and `performAndWait`. The queue
+/// also keeps SQLite off the event loops.
 final class Org: @unchecked Sendable {
   let schema: OrgSchema
-  /// When the schema was last another one, seconds since 1970 UTC.
+  /// When the schema last changed, in seconds since 1970 UTC.
   let schemaChanged: Int64
   var briefcase: [BriefcaseRule]
   var briefcaseRuns = BriefcaseRuns()
   let configuration: SandboxConfiguration
-  /// Another one after a refresh of the sandbox.
+  /// Changes with each refresh of the sandbox.
   var organizationId: String
 
   let connection: Connection
@@ -29,24 +29,26 @@ final class Org: @unchecked Sendable {
   var signIns = SignInHistory()
   var instance = OrgInstance()
   var tokenRedirect: TokenRedirect?
-  /// Refresh tokens that a request is being answered for.
+  /// Refresh tokens of requests in progress.
   var refreshesInWork: Set<String> = []
   var cursors = CursorTable()
   var recentlyUsed = RecentItems()
-  /// Works off Bulk jobs. Any thread.
+  /// Processes Bulk jobs. Any thread.
   let jobs = BulkRunner()
   var calls: CallCount
   private var lastStamp: Int64 = 0
-  /// What faults do to the request that is being handled, and what has happened but is not visible yet.
+  /// The effects of faults on the current request; `lateCommits` below has changes that are not
+  /// visible yet.
   var interference = Interference()
-  /// What faults do to Bulk jobs under way, by the job's id.
+  /// The effects of faults on Bulk jobs in progress, by job id.
   var jobInterference: [String: Interference] = [:]
   var lateCommits: [LateCommit] = []
   private var isClosed = false
   private let queue = DispatchQueue(label: "tureen.sandbox.org")
 
-  /// Opens the database, brings it in step with the schema and, when it is new, fills it. Blocks.
-  /// - Parameter schemaText: In place of the schema file that the configuration names.
+  /// Opens the database, updates it to the schema and, if it is new, fills it. Blocks.
+  ///
+  /// - Parameter schemaText: Replaces the schema file that the configuration names.
   init(_ configuration: SandboxConfiguration, schemaText: SchemaText? = nil) throws(SandboxError) {
     self.configuration = configuration
     calls = CallCount(limit: configuration.dailyCalls)
@@ -70,7 +72,7 @@ final class Org: @unchecked Sendable {
       }
       try connection.execute("COMMIT")
     } catch {
-      // Closing takes everything back: an org whose files were refused is as new as before.
+      // Closing rolls everything back, so that an org whose files were refused remains new.
       connection.close()
       if let error = error as? SandboxError { throw error.opening(configuration.databasePath) }
       throw OrgDatabase.cannotOpen(configuration.databasePath, (error as? DatabaseError)?.message ?? "\(error)")
@@ -90,7 +92,8 @@ final class Org: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` on the org's queue and blocks the caller meanwhile. Not to be called on that queue.
+  /// Runs `body` on the org's queue and blocks the caller until it is done. Must not be called on
+  /// that queue.
   func performAndWait<T>(_ body: (Org) throws -> T) throws(SandboxError) -> T {
     do {
       return try queue.sync {
@@ -104,10 +107,10 @@ final class Org: @unchecked Sendable {
     }
   }
 
-  /// Makes visible what has waited long enough; from any thread, returns at once.
+  /// Makes due commits visible. Any thread; returns at once.
   func commitDue() { queue.async { if !self.isClosed { self.commitDue(isRequest: false) } } }
 
-  /// Twice is as good as once.
+  /// Closes the org. May be called twice.
   func close() {
     queue.sync {
       lateCommits.removeAll()
@@ -124,8 +127,8 @@ final class Org: @unchecked Sendable {
 
   // MARK: On the queue
 
-  /// After the database has been exchanged.
-  func forgetWhatWasUnderWay() throws {
+  /// Resets cursors and other state in progress after the database has been replaced.
+  func resetTransientState() throws {
     cursors.removeAll()
     briefcaseRuns = BriefcaseRuns()
     lateCommits.removeAll()
@@ -133,7 +136,7 @@ final class Org: @unchecked Sendable {
     lastStamp = try Self.newestStamp(connection, schema: schema)
   }
 
-  /// The moment a write is stamped with. Never earlier than any stamp given before, but for faults.
+  /// Returns the timestamp of a write. Without faults, timestamps never decrease.
   func stamp() -> Int64 {
     lastStamp = max(lastStamp, configuration.clock.now())
     return interference.stamp(lastStamp)
@@ -143,13 +146,13 @@ final class Org: @unchecked Sendable {
 
   func compiler(for userId: String) -> QueryCompiler { QueryCompiler(schema: schema, today: today, userId: userId) }
 
-  /// - Throws: ``SandboxError`` 404: what a URL with an unknown object gets.
+  /// - Throws: ``SandboxError`` 404, the error for a URL with an unknown object.
   func object(_ name: String) throws(SandboxError) -> ObjectSchema {
     guard let object = schema.object(name) else { throw .notFound() }
     return object
   }
 
-  /// One transaction, or a step of the one that is open; an error leaves everything as it was before.
+  /// Runs a transaction, or a savepoint inside an open one; an error rolls it back.
   func transaction<T>(_ body: () throws -> T) throws -> T {
     let recent = recentlyUsed
     do {
@@ -167,7 +170,7 @@ final class Org: @unchecked Sendable {
       try connection.execute("RELEASE step")
       return result
     } catch {
-      // A full disk and the like end the whole transaction by themselves.
+      // Some errors, such as a full disk, end the whole transaction.
       if connection.isInTransaction { try connection.execute("ROLLBACK TO step; RELEASE step") }
       throw error
     }

@@ -1,18 +1,20 @@
 import Database
 import Glibc
 
-/// The org's tables: one per object, one column per field, named as in the API, so that `sqlite3` shows an org plainly.
+/// The org's tables: one per object and one column per field, named as in the API, so that an org
+/// is easy to inspect with `sqlite3`.
 enum OrgDatabase {
-  /// Raised when the layout of the file changes; a file of another version is refused.
+  /// Incremented when the file's layout changes; other versions are refused.
   static let version: Int64 = 3
 
   /// Opens or creates the file.
+  ///
   /// - Parameter path: nil keeps the org in memory.
-  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` when the file is no database of this kind.
+  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` if the file is not an org's database.
   static func open(_ path: String?) throws(SandboxError) -> Connection {
     do {
       let connection = try Connection(path: path ?? ":memory:", mode: .readWriteCreate)
-      // The file holds the org's password and tokens.
+      // The file contains the org's password and tokens.
       if let path { _ = chmod(path, 0o600) }
       connection.setBusyTimeout(milliseconds: Tuning.busyMilliseconds)
       try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
@@ -23,14 +25,18 @@ enum OrgDatabase {
     }
   }
 
-  /// Makes the tables of the objects, or brings those there are in step with the schema. In the caller's transaction.
+  /// Creates the tables of the objects, or updates existing ones to the schema. In the caller's
+  /// transaction.
+  ///
   /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` for changes that would lose data.
   static func prepare(_ connection: Connection, schema: OrgSchema) throws {
     for object in schema.objects { try TableUpdate(connection: connection, object: object).run() }
   }
 
-  /// Makes the org's own tables, or finds them.
-  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` for a file of another layout or none of ours.
+  /// Creates the org's own tables if they do not exist.
+  ///
+  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` if the file has another layout or belongs to
+  ///   another program.
   static func prepareSettings(_ connection: Connection) throws {
     let found = try connection.firstValue("PRAGMA user_version")
     let tables = try connection.firstValue("SELECT count(*) FROM sqlite_schema")
@@ -43,7 +49,7 @@ enum OrgDatabase {
     try connection.execute("PRAGMA user_version = \(version)")
   }
 
-  /// Indexes are made after seeding: filling them row by row costs more.
+  /// Creates the indexes. Call after seeding: updating them row by row is slower.
   static func createIndexes(_ connection: Connection, schema: OrgSchema) throws(DatabaseError) {
     for object in schema.objects {
       for field in object.fields where isIndexed(field) {

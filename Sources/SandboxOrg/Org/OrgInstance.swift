@@ -1,18 +1,19 @@
-/// What the old instance of an org that has moved answers to data requests.
+/// The response of an org's old instance to data requests.
 public enum OldInstance: String, CaseIterable, Sendable {
   /// 401 `INVALID_SESSION_ID`.
   case refused
   /// 400 `URL_NOT_RESET`.
   case urlNotReset
-  /// The connection is closed without an answer.
+  /// Closes the connection without a response.
   case closed
 }
 
-/// Which port of the server is the org's instance. The first port stays the login host. On the org's queue.
+/// Which port of the server is the org's instance. The first port remains the login host. On the
+/// org's queue.
 struct OrgInstance {
-  /// nil: any port is, as long as the org has not moved.
+  /// nil until the org has moved: every port is its instance.
   private(set) var port: Int?
-  /// For clients that have come to a login host that all orgs share, and are sent on from there.
+  /// The instance's base URL for clients that signed in through a shared login host.
   private var home = ""
   private var old = OldInstance.refused
 
@@ -24,7 +25,7 @@ struct OrgInstance {
     self.old = old
   }
 
-  /// The instance's origin, by the host name that the client uses.
+  /// Returns the instance's origin, with the host name that the client uses.
   func origin(for request: ServerRequest) -> String {
     if TokenRoutes.isSharedLoginHost(request) { return home }
     guard let port, port != request.localPort else { return request.origin }
@@ -35,7 +36,9 @@ struct OrgInstance {
     "\(request.scheme)://\(MountTable.name(request.header("host") ?? "localhost")):\(port)"
   }
 
-  /// What a data request gets that has come to an old instance; nil for one at the right place.
+  /// Returns the response for a data request to an old instance; nil for a request to the current
+  /// one.
+  ///
   /// - Throws: ``SandboxError`` 401 or 400.
   func refusal(of request: ServerRequest) throws(SandboxError) -> ServerReply? {
     guard let port, port != request.localPort else { return nil }
@@ -47,10 +50,10 @@ struct OrgInstance {
   }
 }
 
-/// Where the token resource sends its clients instead of answering.
+/// A redirect with which the token resource answers.
 struct TokenRedirect {
   enum Target {
-    /// The same host at this port, which answers.
+    /// The same host at this port, which answers normally.
     case port(Int)
     /// Another origin.
     case elsewhere(String)
@@ -58,7 +61,7 @@ struct TokenRedirect {
   let target: Target
   let status: Int
 
-  /// - Returns: nil at the port that answers.
+  /// - Returns: nil at the port that answers normally.
   func reply(to request: ServerRequest) -> ServerReply? {
     let origin: String
     switch target {

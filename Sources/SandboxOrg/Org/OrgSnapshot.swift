@@ -1,8 +1,9 @@
 import Database
 
-/// What an org holds at one moment: records, files, Bulk jobs, notifications, recent items and the briefcase. In memory.
+/// A copy of an org's data: records, files, Bulk jobs, notifications, recent items and the
+/// briefcase. In memory.
 ///
-/// Who is signed in, passwords and tokens, fault rules, the log and the clock are no part of it.
+/// Sessions, passwords, tokens, fault rules, the request log and the clock are not included.
 struct OrgSnapshot {
   fileprivate let database: Connection
   fileprivate var recentlyUsed = RecentItems()
@@ -10,13 +11,13 @@ struct OrgSnapshot {
   fileprivate var briefcase: [BriefcaseRule]
 }
 
-/// On the org's queue.
+/// These run on the org's queue.
 extension Org {
   func takeSnapshot(_ name: String) throws {
     guard snapshots[name] != nil || snapshots.count < Tuning.snapshots else {
       throw SandboxError(
         status: 400, code: "INVALID_ARGUMENT",
-        message: "there are \(Tuning.snapshots) snapshots already; take one again under its name", fields: ["name"])
+        message: "the limit of \(Tuning.snapshots) snapshots is reached; reuse one of their names", fields: ["name"])
     }
     let copy = try Connection(path: ":memory:", mode: .readWriteCreate)
     try connection.copy(to: copy)
@@ -24,17 +25,17 @@ extension Org {
       database: copy, recentlyUsed: recentlyUsed, notifications: notifications, briefcase: briefcase)
   }
 
-  /// - Throws: ``SandboxError`` `NOT_FOUND` when there is no snapshot of that name.
+  /// - Throws: ``SandboxError`` `NOT_FOUND` if there is no snapshot with that name.
   func restoreSnapshot(_ name: String) throws {
     guard let snapshot = snapshots[name] else {
       let names = snapshots.keys.sorted().joined(separator: ", ")
       throw SandboxError.notFound(
-        "there is no snapshot '\(name)'; " + (names.isEmpty ? "take one with the action snapshot" : "there are \(names)"))
+        "there is no snapshot '\(name)'; " + (names.isEmpty ? "take one with the action snapshot" : "the snapshots are \(names)"))
     }
     try restore(snapshot)
   }
 
-  /// Makes the org what a new one is that is started with the same options.
+  /// Resets the org to its state after a start with the same options.
   func reset() throws {
     var configuration = configuration
     configuration.databasePath = nil
@@ -63,10 +64,10 @@ extension Org {
     recentlyUsed = snapshot.recentlyUsed
     notifications = snapshot.notifications
     briefcase = snapshot.briefcase
-    try forgetWhatWasUnderWay()
+    try resetTransientState()
   }
 
-  /// Tokens, approvals and settings outlast a restore: clients stay signed in.
+  /// Tokens, approvals and settings survive a restore, so that clients stay signed in.
   private static let keptTables = ["sandbox_token", "sandbox_approval", "sandbox_setting"]
 
   private func rows(of table: String) throws(DatabaseError) -> [[SQLValue]] {
@@ -78,14 +79,16 @@ extension Org {
 }
 
 extension SandboxServer {
-  /// Keeps a copy of what the org holds, under a name, until the server stops. A copy of that name is replaced.
+  /// Copies the org's data under a name; the copy is kept until the server stops. Replaces a copy
+  /// with the same name.
   public func takeSnapshot(_ name: String = "default") throws { try org.performAndWait { try $0.takeSnapshot(name) } }
 
-  /// Makes the org hold what it held when the copy was taken. Clients stay signed in; open query locators end.
-  /// - Throws: ``SandboxError`` `NOT_FOUND` when there is no snapshot of that name.
+  /// Restores the org's data from a copy. Clients stay signed in; open query locators end.
+  ///
+  /// - Throws: ``SandboxError`` `NOT_FOUND` if there is no snapshot with that name.
   public func restoreSnapshot(_ name: String = "default") throws { try org.performAndWait { try $0.restoreSnapshot(name) } }
 
-  /// Makes the org what a new one is that is started with the same options: seeded, with the schema it has. Clients stay
-  /// signed in.
+  /// Resets the org to its state after a start with the same options: seeded, with its current
+  /// schema. Clients stay signed in.
   public func reset() throws { try org.performAndWait { try $0.reset() } }
 }

@@ -1,9 +1,10 @@
 import Database
 
-/// The org's record of itself, whose id is the org's id. It is another one after each refresh of the sandbox.
+/// The `Organization` record, whose Id is the org's Id. Each refresh of the sandbox changes it.
 struct OrganizationRecord {
   private let connection: Connection
-  /// Ids of one org, from refresh to refresh, lie so far apart: no two orgs ever have the same.
+  /// The distance between the ids of one org before and after a refresh, so that no two orgs share
+  /// an id.
   private static let step: Int64 = 1_000_000_000
 
   init(_ connection: Connection) { self.connection = connection }

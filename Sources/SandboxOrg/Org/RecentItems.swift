@@ -1,4 +1,4 @@
-/// Records users worked with last, newest first. Kept while the org runs.
+/// The records that users worked with most recently, newest first. Kept while the org runs.
 struct RecentItems {
   struct Item: Equatable {
     let object: String
@@ -7,7 +7,7 @@ struct RecentItems {
 
   private var byUser: [String: [Item]] = [:]
 
-  /// Moves a row to the head of a user's list, when its object has a place there.
+  /// Moves a record to the top of a user's list if its object is tracked there.
   mutating func touch(_ id: String, of object: ObjectSchema, by user: String) {
     guard object.traits.contains(.recent) else { return }
     let item = Item(object: object.name, id: id)
@@ -18,7 +18,7 @@ struct RecentItems {
     byUser[user] = bounded(list, object.name)
   }
 
-  /// The longest lists of one object keep `Tuning.recentItems`.
+  /// Drops the oldest item of an object that exceeds `Tuning.recentItems`.
   private func bounded(_ list: [Item], _ object: String) -> [Item] {
     var list = list
     if list.count(where: { $0.object == object }) > Tuning.recentItems,
@@ -29,11 +29,11 @@ struct RecentItems {
     return list
   }
 
-  /// Ids of one object's rows.
+  /// Returns the ids of one object's recent records.
   func ids(_ object: String, of user: String) -> [String] {
     (byUser[user] ?? []).filter { $0.object == object }.map(\.id)
   }
 
-  /// Rows of every object.
+  /// Returns recent records of all objects.
   func all(of user: String) -> [Item] { byUser[user] ?? [] }
 }

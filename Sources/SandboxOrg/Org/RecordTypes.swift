@@ -7,7 +7,7 @@ struct RecordTypes {
   /// The id that stands for "no record type".
   static let master = "012000000000000AAA"
 
-  /// Adds the record types the schema has and the table lacks, and brings names of the others in step.
+  /// Adds missing record types of the schema, and updates the names of the others.
   func prepare(_ schema: OrgSchema, now: Int64) throws {
     for object in schema.objects {
       for type in object.recordTypes {
@@ -42,12 +42,12 @@ struct RecordTypes {
     return nil
   }
 
-  /// What a new row gets that does not say which it is.
+  /// Returns the record type of new rows that do not set one.
   func defaultId(of object: ObjectSchema) throws -> String? {
     try object.recordTypes.first(where: \.isDefault).flatMap { try id(of: $0.developerName, object.name) }
   }
 
-  /// - Throws: ``SandboxError`` when a row of the object cannot have this record type.
+  /// - Throws: ``SandboxError`` if rows of the object cannot have this record type.
   func check(_ id: String, for object: ObjectSchema) throws {
     let type = try connection.firstValue("SELECT SobjectType FROM RecordType WHERE Id = ? AND IsActive = 1", [.text(id)])
     guard type != .text(object.name) else { return }
@@ -56,7 +56,7 @@ struct RecordTypes {
       message: "Record Type ID: this ID value isn't valid for the user: \(id)", fields: ["RecordTypeId"])
   }
 
-  /// In the order of the schema.
+  /// Returns an object's record types, in the order of the schema.
   func list(of object: ObjectSchema) throws -> [(id: String, type: RecordTypeSchema)] {
     try object.recordTypes.compactMap { type in try id(of: type.developerName, object.name).map { ($0, type) } }
   }

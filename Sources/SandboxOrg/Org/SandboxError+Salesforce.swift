@@ -1,16 +1,16 @@
 import JSON
 import RecordScan
 
-// What a Salesforce org refuses with.
+// Errors of a Salesforce org.
 extension SandboxError {
-  /// True when the same call, unchanged, may succeed later.
+  /// True if the same call, unchanged, may succeed later.
   public var isRetryable: Bool {
     ["UNABLE_TO_LOCK_ROW", "SERVER_UNAVAILABLE", "QUERY_TIMEOUT", "UNKNOWN_EXCEPTION"].contains(code)
   }
 }
 
 extension SandboxError {
-  /// Names the file where the reason was found without it.
+  /// Adds the file's path to an error that was raised without it.
   func opening(_ path: String?) -> Self {
     let start = "cannot open the sandbox database: "
     guard code == "CANNOT_OPEN_DATABASE", let path, message.hasPrefix(start) else { return self }
@@ -37,25 +37,27 @@ extension SandboxError {
     Self(status: 400, code: "INVALID_FIELD", message: "No such column '\(field)' on sobject of type \(object)")
   }
 
-  /// The text query and collection errors share.
+  /// The message that query and collection errors share.
   static func unsupportedTypeText(_ name: String) -> String {
     "sObject type '\(name)' is not supported. If you are attempting to use a custom object, be sure to append "
       + "the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names."
   }
 
-  /// Says where the value stands that the error is about, as Salesforce's JSON reader does.
+  /// Adds the position of the offending value to the message, as Salesforce's JSON reader does.
+  ///
   /// - Parameters:
   ///   - text: The body, valid JSON.
-  ///   - path: Leads to the record; nothing where the body is the record.
-  func placed(in text: [UInt8], at path: [PathStep] = []) -> Self {
+  ///   - path: The path to the record; empty if the body is the record.
+  func addingPosition(in text: [UInt8], at path: [PathStep] = []) -> Self {
     guard code == "JSON_PARSER_ERROR", let member,
-      let offset = JSONPlace.value(at: path + [.member(member)], in: text)
+      let offset = JSONLocator.offset(at: path + [.member(member)], in: text)
     else { return self }
     let place = JSONError.position(of: offset, in: text)
     return .json("\(message) at [line:\(place.line), column:\(place.column)]")
   }
 
-  /// The `errors` array of one collection item, where the code is called `statusCode` and `fields` is always there.
+  /// The `errors` array of a collection item, where the code is named `statusCode` and `fields` is
+  /// always present.
   var itemErrors: JSONValue {
     .array(
       details.map { detail in

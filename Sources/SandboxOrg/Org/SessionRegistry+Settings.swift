@@ -1,10 +1,10 @@
 import Database
 
-// What an org remembers beside its tokens: approvals, and texts that are made up once.
+// Approvals, and generated settings that are stored with the org.
 extension SessionRegistry {
   // MARK: Approvals
 
-  /// The scopes a user has allowed a client; nil when never asked.
+  /// Returns the scopes that a user has approved for a client; nil if none.
   func approvedScopes(client: String, user: String) throws -> Set<String>? {
     let found = try connection.firstValue(
       "SELECT scope FROM sandbox_approval WHERE client = ? AND user = ?", [.text(client), .text(user)])
@@ -22,14 +22,15 @@ extension SessionRegistry {
 
   // MARK: Settings
 
-  /// A text that is made up once and kept with the org.
+  /// Returns a text that is generated once and stored with the org.
   func keptText(_ name: String, _ make: () throws -> String) throws -> String {
     let found = try connection.firstValue("SELECT value FROM sandbox_setting WHERE name = ?", [.text(name)])
     if case .text(let value)? = found { return value }
     return try Self.setting(name, try make(), connection)
   }
 
-  /// The configured value, else the one in the database, else a random one; kept for the next start.
+  /// Returns the configured value, else the stored one, else a random one, and stores it for the
+  /// next start.
   static func setting(_ name: String, _ configured: String?, _ connection: Connection) throws -> String {
     let stored = try connection.firstValue("SELECT value FROM sandbox_setting WHERE name = ?", [.text(name)])
     if configured == nil, case .text(let value)? = stored { return value }
@@ -38,7 +39,7 @@ extension SessionRegistry {
     return value
   }
 
-  /// True from the second time on.
+  /// Returns false the first time it is called for a name, then true.
   static func flag(_ name: String, _ connection: Connection) throws -> Bool {
     let isSet = try connection.firstValue("SELECT 1 FROM sandbox_setting WHERE name = ?", [.text(name)]) != nil
     if !isSet { try connection.run("INSERT INTO sandbox_setting VALUES (?, '1')", [.text(name)]) }

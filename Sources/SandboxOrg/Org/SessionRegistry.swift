@@ -1,34 +1,36 @@
 import Database
 
-/// Access and refresh tokens, and what users allowed. On the org's queue; all of it outlives a restart.
+/// Access and refresh tokens, and users' approvals. On the org's queue. Everything survives a
+/// restart.
 final class SessionRegistry {
   enum Kind: String { case access, refresh }
 
-  /// What a token stands for.
+  /// The rights of a token.
   struct Grant: Equatable {
     let user: String
     let client: String
-    /// Names with blanks between them.
+    /// Names separated by blanks.
     let scope: String
   }
 
   struct Session {
     let kind: Kind
     let grant: Grant
-    /// Of an access token: the refresh token it came with. Of a refresh token: the first of its line.
+    /// For an access token: its refresh token. For a refresh token: the first of its rotation
+    /// chain.
     let parent: String?
     /// Seconds since 1970 UTC.
     let issued: Int64
     var lastUsed: Int64
-    /// A refresh token that another one has taken the place of.
+    /// True for a refresh token that has been rotated.
     var isSpent = false
-    /// Counts the sessions of an org as they are made.
+    /// The number of the session in order of creation.
     let number: Int64
   }
 
   let password: String
   let clientSecret: String
-  /// Issued when the org was made, for clients that start from a refresh token.
+  /// Issued when the org was created, for clients that start from a refresh token.
   let provisionedRefreshToken: String
   let connection: Connection
   private let configuration: SandboxConfiguration
@@ -57,7 +59,7 @@ final class SessionRegistry {
       "CREATE TABLE IF NOT EXISTS sandbox_token (token TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, "
         + "client TEXT NOT NULL, scope TEXT NOT NULL, parent TEXT, issued INTEGER NOT NULL, "
         + "last_used INTEGER NOT NULL, spent INTEGER NOT NULL, number INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID")
-    // A file of an earlier release.
+    // The file was created by an earlier release.
     if try connection.firstValue("SELECT 1 FROM pragma_table_info('sandbox_token') WHERE name = 'number'") == nil {
       try connection.execute("ALTER TABLE sandbox_token ADD COLUMN number INTEGER NOT NULL DEFAULT 0")
     }
@@ -82,7 +84,8 @@ final class SessionRegistry {
 
   // MARK: Issuing
 
-  /// - Parameter refreshToken: The token it was issued for; revoking that one ends it too.
+  /// - Parameter refreshToken: The token for which it is issued; revoking that one revokes it as
+  ///   well.
   func issueAccessToken(_ grant: Grant, organization: String, refreshToken: String? = nil) throws -> String {
     try forgetExpired()
     let token = "\(organization.prefix(15))!\(RandomText.make(64))"
@@ -92,7 +95,7 @@ final class SessionRegistry {
     return token
   }
 
-  /// Ends the oldest one of the user and the client when there are too many.
+  /// Issues a refresh token. Ends the oldest one of the user and client above the limit.
   func issueRefreshToken(_ grant: Grant) throws -> String {
     try endOldest(of: grant)
     let token = Self.refreshToken()
@@ -108,9 +111,9 @@ final class SessionRegistry {
     }
     let surplus = lines.count + 1 - Tuning.refreshTokensPerUser
     guard surplus > 0 else { return }
-    // A line is as old as its first token.
+    // The age of a rotation chain is that of its first token.
     let byAge = lines.sorted { firstNumber(of: $0.value) < firstNumber(of: $1.value) }
-    for (token, session) in byAge.prefix(surplus) { try revokeLine(session.parent ?? token) }
+    for (token, session) in byAge.prefix(surplus) { try revokeChain(session.parent ?? token) }
   }
 
   private func firstNumber(of session: Session) -> Int64 {
@@ -122,7 +125,7 @@ final class SessionRegistry {
     return lastNumber
   }
 
-  /// Puts a new refresh token in the place of `token`, whose access tokens end.
+  /// Replaces a refresh token by a new one; the access tokens of the old one end.
   func rotate(_ token: String) throws -> String {
     guard var old = sessions[token] else { throw SandboxError.sessionInvalid }
     let new = Self.refreshToken()
@@ -139,7 +142,8 @@ final class SessionRegistry {
 
   // MARK: Finding
 
-  /// The session of an access token that is still valid. Using it keeps it alive, unless only looked at.
+  /// Returns the session of a valid access token. This extends its life unless `keepingAlive` is
+  /// false.
   func session(ofAccessToken token: String, keepingAlive: Bool = true) -> Session? {
     let now = configuration.clock.now()
     guard let session = sessions[token], session.kind == .access, isAlive(session, now) else { return nil }
@@ -147,26 +151,27 @@ final class SessionRegistry {
     return session
   }
 
-  /// What a refresh token stands for. One that is used a second time after its rotation has been stolen: its whole line ends.
+  /// Returns the grant of a refresh token. Reuse after rotation means that the token was stolen:
+  /// its whole chain ends.
   func grant(ofRefreshToken token: String, of client: SandboxClient) throws -> Grant? {
     guard var session = sessions[token], session.kind == .refresh, session.grant.client == client.id else { return nil }
     guard !session.isSpent else {
-      try revokeLine(session.parent ?? token)
+      try revokeChain(session.parent ?? token)
       return nil
     }
-    guard isGood(session, client.refreshTokens) else { return nil }
+    guard isValid(session, client.refreshTokens) else { return nil }
     session.lastUsed = configuration.clock.now()
     try add(token, session)
     return session.grant
   }
 
-  /// A refresh token that is still good, for introspection.
+  /// Returns the session of a valid refresh token, for introspection.
   func session(ofRefreshToken token: String, of client: SandboxClient) -> Session? {
-    sessions[token].flatMap { $0.kind == .refresh && !$0.isSpent && isGood($0, client.refreshTokens) ? $0 : nil }
+    sessions[token].flatMap { $0.kind == .refresh && !$0.isSpent && isValid($0, client.refreshTokens) ? $0 : nil }
   }
 
-  /// The token of a new org has no age.
-  private func isGood(_ session: Session, _ policy: SandboxClient.RefreshTokens) -> Bool {
+  /// Tokens that a new org is provisioned with do not age.
+  private func isValid(_ session: Session, _ policy: SandboxClient.RefreshTokens) -> Bool {
     let now = configuration.clock.now()
     let first = session.parent.flatMap { sessions[$0]?.issued } ?? session.issued
     return switch policy {
@@ -183,22 +188,23 @@ final class SessionRegistry {
 
   // MARK: Ending
 
-  /// Ends an access token alone, or a refresh token with its line and the access tokens they brought.
-  /// - Returns: false when there is no such token.
+  /// Revokes an access token, or a refresh token with its rotation chain and their access tokens.
+  ///
+  /// - Returns: False if there is no such token.
   func revoke(_ token: String) throws -> Bool {
     guard let session = sessions[token], isAlive(session, configuration.clock.now()) else { return false }
-    if session.kind == .refresh { try revokeLine(session.parent ?? token) } else { try remove(token) }
+    if session.kind == .refresh { try revokeChain(session.parent ?? token) } else { try remove(token) }
     return true
   }
 
-  private func revokeLine(_ first: String) throws {
+  private func revokeChain(_ first: String) throws {
     let line = Set(sessions.filter { $0.value.kind == .refresh && $0.value.parent == first }.keys)
     for (key, session) in sessions where line.contains(key) || session.parent.map({ line.contains($0) }) == true {
       try remove(key)
     }
   }
 
-  /// Ends every token, and forgets what users allowed.
+  /// Ends every token and deletes users' approvals.
   func endAll() throws {
     sessions.removeAll()
     try connection.execute("DELETE FROM sandbox_token; DELETE FROM sandbox_approval")
@@ -208,7 +214,7 @@ final class SessionRegistry {
     for (key, session) in sessions where session.kind == .access { try remove(key) }
   }
 
-  /// Dead tokens would pile up in an org that lives long.
+  /// Removes expired tokens, which would accumulate in a long-lived org.
   private func forgetExpired() throws {
     guard sessions.count >= Tuning.keptSessions else { return }
     let now = configuration.clock.now()
@@ -235,8 +241,8 @@ final class SessionRegistry {
 
 /// The two seeded users.
 enum Users {
-  /// Who signs in.
+  /// The default user.
   static let caller = RecordID.make(prefix: "005", sequence: 1)
-  /// Who makes the changes that do not come from the signed-in user.
+  /// The user who makes changes that do not come from the signed-in user.
   static let colleague = RecordID.make(prefix: "005", sequence: 2)
 }

@@ -1,17 +1,17 @@
 import Database
 
-/// Brings one object's table in step with its schema: makes it, or adds and exchanges columns.
+/// Updates an object's table to its schema: creates it, or adds and replaces columns.
 struct TableUpdate {
   let connection: Connection
   let object: ObjectSchema
 
   private struct Column {
-    /// As declared, without the collation.
+    /// The declared type, without the collation.
     let type: String
     let isGenerated: Bool
   }
 
-  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` when a column would have to hold values of another type.
+  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` if a column would change its type.
   func run() throws {
     let known = try columns()
     guard !known.isEmpty else {
@@ -44,7 +44,7 @@ struct TableUpdate {
     return columns
   }
 
-  /// As it was made, with every column added since.
+  /// The current definition, including columns added since the table was created.
   private func tableDefinition() throws(DatabaseError) -> String {
     let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
     guard case .text(let text)? = try connection.firstValue(sql, [.text(object.name)]) else { return "" }
@@ -59,7 +59,8 @@ struct TableUpdate {
     }
   }
 
-  /// A stored column gives way to a formula, and the other way round: what it held follows from the rest, or is empty.
+  /// Drops a stored column that becomes a formula, or the reverse. Formula values can be
+  /// recomputed; stored values are lost.
   private func drop(_ field: FieldSchema) throws {
     try SearchIndex(connection: connection, object: object).remove()
     try connection.execute("DROP INDEX IF EXISTS \"\(object.name)_\(field.name)\"")
@@ -71,7 +72,7 @@ struct TableUpdate {
     guard column.type.uppercased() != wanted.uppercased() else { return }
     throw OrgDatabase.cannotOpen(
       nil,
-      "\(object.name).\(field.name) is kept as \(column.type) there and would be \(wanted) now; give the field another name, "
+      "\(object.name).\(field.name) is stored as \(column.type) but would now be \(wanted); rename the field, "
         + "or start with a new file")
   }
 }

@@ -1,28 +1,30 @@
-/// Limits of the composite resources. All are Salesforce's own figures.
+/// Limits of the composite resources. All are Salesforce's.
 extension Tuning {
-  /// Requests inside one composite or batch call; of a composite's, those that query or work on collections.
+  /// Requests in a composite or batch call, and how many of a composite's may be queries or
+  /// collections.
   static let subrequests = 25, queriesPerComposite = 5
-  /// Runs of records of one type in one collection write.
+  /// Chunks of consecutive records of one type in a collection write.
   static let collectionChunks = 10
-  /// Records, levels and object types of one tree.
+  /// Records, levels and object types of a tree.
   static let treeRecords = 200, treeLevels = 5, treeTypes = 5
-  /// Graphs in one call, requests in all of them, and failed graphs after which the rest is not tried.
+  /// Graphs in a call, requests in all of them, and failed graphs after which the rest is skipped.
   static let graphs = 75, graphRequests = 500, failedGraphs = 14
 }
 
 /// Limits of bulk jobs.
 extension Tuning {
-  /// Bytes of a stored part of a job's input; a multiple of 8, the size of a row number.
+  /// Bytes of each stored part of a job's input; a multiple of 8, the size of a row number.
   static let bulkPartBytes = 256 * 1024
-  /// Bytes of input one slice of work reads, and so of one record. Salesforce takes 400,000 characters.
+  /// Bytes of input read per slice, which also limits a record. Salesforce accepts 400,000
+  /// characters.
   static let bulkWindowBytes = 512 * 1024
-  /// Records written, and rows rendered, in one slice: other requests wait meanwhile, some 20 ms.
+  /// Records written and rows rendered per slice; other requests wait about 20 ms meanwhile.
   static let bulkRecordsPerSlice = 200, bulkRowsPerSlice = 2_000
-  /// Records in one answer of a query job's results.
+  /// Records in one response with a query job's results.
   static let bulkResultRecords = 50_000
-  /// Bytes of a batch of Bulk API 1.0, Salesforce's own figure.
+  /// Bytes of a batch of Bulk API 1.0; Salesforce's value.
   static let asyncBatchBytes = 10_000_000
-  /// Parts of a result told of in one answer, Salesforce's own figure.
+  /// Result parts listed in one response; Salesforce's value.
   static let bulkResultPages = 5
   /// Jobs in one page of a list.
   static let bulkJobsPerPage = 1_000
@@ -34,4 +36,6 @@ extension Tuning {
   static let notifications = 1_000, notificationsPerPage = 10, notificationsPerList = 50
   /// Records the org's own code lists.
   static let apexListRecords = 2_000
+  /// Rows that the queries of one Apex request may find together: Salesforce's limit for a transaction.
+  static let apexQueryRows = 50_000
 }

@@ -1,22 +1,28 @@
 import JSON
 import Support
 
-/// A call of code that a test or a program gave the org. To be used until the handler returns, by one thread at a time; the
-/// handler's own has to wait while another one uses it.
+/// A call of a handler that a test or program registered. Valid until the handler returns, on one
+/// thread at a time: while another thread uses it, the handler's own thread must wait.
 public struct ApexCall {
   public let method: String
   /// As sent, from `/services/apexrest/` on, without the query.
   public let path: String
-  /// What the placeholders of the path stand for.
+  /// The values of the path's placeholders.
   public let parameters: [String: String]
-  /// The last value counts where a name comes twice.
+  /// If a name occurs twice, the last value is used.
   public let queryParameters: [String: String]
-  /// By lower-case names, without those that hold secrets.
+  /// By name in lower case, without headers that hold secrets.
   public let headers: [String: String]
   public let body: [UInt8]
-  /// Id of the signed-in user.
+  /// The id of the signed-in user.
   public let userId: String
   private let org: Org
+  private let found = FoundRows()
+
+  /// Counts the rows that the queries of one request have found. Used by one thread at a time, as the call is.
+  private final class FoundRows {
+    var count = 0
+  }
 
   init(_ request: ServerRequest, _ method: String, _ parameters: [String: String], _ org: Org, _ userId: String) {
     self.method = method
@@ -29,7 +35,7 @@ public struct ApexCall {
     self.org = org
   }
 
-  /// - Throws: ``SandboxError`` `JSON_PARSER_ERROR` for a body that is no JSON.
+  /// - Throws: ``SandboxError`` `JSON_PARSER_ERROR` if the body is not JSON.
   public func json() throws -> JSONValue {
     do {
       return try JSONValue(parsing: body)
@@ -38,7 +44,8 @@ public struct ApexCall {
     }
   }
 
-  // MARK: Records, as the signed-in user. One that fails leaves the records as they were, so that a handler may go on.
+  // MARK: Records, as the signed-in user. A failed operation changes nothing, so a handler may
+  // continue.
 
   /// - Returns: The new record's id.
   @discardableResult
@@ -54,14 +61,24 @@ public struct ApexCall {
     try org.transaction { try writer.delete(try object(type), id: try live(id, type)) }
   }
 
-  /// Every row a statement matches, in one page.
+  /// Returns every row that a statement matches, in one page.
+  ///
   /// - Returns: `{"totalSize","done","records"}`.
+  /// - Throws: ``SandboxError`` `APEX_ERROR` beyond the 50,000 rows that the queries of one request may find.
   public func query(_ soql: String) throws -> JSONValue {
-    let runner = QueryRunner(org: org, version: "v66.0", userId: userId, pageSize: .max / 2)
-    return try JSONValue(parsing: try runner.run(soql, includeDeleted: false))
+    let left = Tuning.apexQueryRows - found.count
+    let runner = QueryRunner(org: org, version: "v66.0", userId: userId, pageSize: left + 1)
+    let result = try JSONValue(parsing: try runner.run(soql, includeDeleted: false))
+    let rows = result["records"]?.arrayValue?.count ?? 0
+    guard rows <= left else {
+      let message = "System.LimitException: Too many query rows: \(Tuning.apexQueryRows + 1)"
+      throw SandboxError(status: 500, code: "APEX_ERROR", message: message)
+    }
+    found.count += rows
+    return result
   }
 
-  /// The records of a statement; of `SELECT COUNT()`, which has none, how many there are.
+  /// Returns the records of a statement; for `SELECT COUNT()` their number.
   public func records(_ soql: String) throws -> JSONValue { try QueryRunner.found(soql, in: try query(soql)) }
 
   private var writer: RecordWriter { RecordWriter(org: org, userId: userId) }
@@ -78,12 +95,12 @@ public struct ApexCall {
   }
 }
 
-/// What such code answers.
+/// The response of a registered handler.
 public struct ApexAnswer: Sendable {
   public var status: Int
   /// nil sends no body.
   public var body: JSONValue?
-  /// In place of `body`, as they are; `headers` then say what they are.
+  /// Replaces `body` with raw bytes; `headers` should declare their type.
   public var bytes: [UInt8]?
   public var headers: [(name: String, value: String)]
 
@@ -96,23 +113,25 @@ public struct ApexAnswer: Sendable {
     self.headers = headers
   }
 
-  /// Why this cannot be sent; nil when it can.
+  /// Why the response cannot be sent; nil if it can.
   public var problem: String? {
     guard (200...599).contains(status) else { return "the status \(status) is not from 200 to 599" }
-    if [204, 205, 304].contains(status), body != nil || bytes != nil { return "an answer with status \(status) has no body" }
+    if [204, 205, 304].contains(status), body != nil || bytes != nil {
+      return "a response with status \(status) cannot have a body"
+    }
     for (name, value) in headers {
       guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
-        return "'\(name)' is not a valid name of a header"
+        return "'\(name)' is not a valid header name"
       }
       guard !Self.reserved.contains(name.lowercased()) else { return "the server sets the header '\(name)' itself" }
       guard value.utf8.allSatisfy({ $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }) else {
-        return "the header '\(name)' holds a line break or another control character"
+        return "the header '\(name)' contains a line break or another control character"
       }
     }
     return nil
   }
 
-  /// Those that say where an answer ends, and what happens to its connection.
+  /// Headers that control the framing of the response or its connection.
   private static let reserved: Set = [
     "connection", "content-encoding", "content-length", "date", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
   ]
@@ -134,24 +153,25 @@ public struct ApexAnswer: Sendable {
   }
 }
 
-/// The code that tests and programs gave an org. On the org's queue.
+/// The handlers that tests and programs registered. On the org's queue.
 struct ApexHandlers {
   typealias Handler = @Sendable (ApexCall) throws -> ApexAnswer
 
   private var routes = RouteTable<Handler>()
 
-  /// - Throws: ``SandboxError`` for a path that the org's built-in class answers.
+  /// - Throws: ``SandboxError`` if the org's built-in class serves the path.
   mutating func add(_ method: String, _ path: String, _ handler: @escaping Handler) throws(SandboxError) {
     guard path.split(separator: "/").first?.lowercased() != ApexRestRoutes.className.lowercased() else {
       throw SandboxError(
-        status: 0, code: "PATH_TAKEN", message: "the org's own class answers /\(ApexRestRoutes.className); choose another path")
+        status: 0, code: "PATH_TAKEN",
+        message: "the org's built-in class serves /\(ApexRestRoutes.className); choose another path")
     }
     routes.add(method.uppercased(), "/services/apexrest/" + path, handler)
   }
 
   private struct Unanswerable: Error, CustomStringConvertible { let description: String }
 
-  /// All a handler wrote is taken back when it throws, or answers what cannot be sent.
+  /// Runs a handler. Its changes are rolled back if it throws or returns an invalid response.
   func answer(_ request: ServerRequest, _ method: String, _ org: Org, _ userId: String) throws -> ServerReply {
     switch routes.outcome(method, request.segments) {
     case .none: throw SandboxError.notFound("Could not find a match for URL")
@@ -174,13 +194,14 @@ struct ApexHandlers {
 }
 
 extension SandboxServer {
-  /// Gives the org code of its own that answers `/services/apexrest/` and a path. Of two that fit a request the one given
-  /// first answers.
+  /// Registers a handler for `/services/apexrest/` and a path. If two match a request, the one
+  /// registered first answers.
   ///
-  /// The handler runs in a transaction on the org's queue: it works with records through its ``ApexCall`` and must not call
-  /// the server. A ``SandboxError`` it throws is the answer; anything else becomes an `APEX_ERROR` with status 500.
-  /// - Parameter path: Such as `visits/:name`; a segment with a colon takes any text.
-  /// - Throws: ``SandboxError`` `PATH_TAKEN` for a path of the org's own class.
+  /// The handler runs in a transaction on the org's queue: it accesses records through its
+  /// ``ApexCall`` and must not call the server. A ``SandboxError`` that it throws becomes the
+  /// response; any other error becomes an `APEX_ERROR` with status 500.
+  /// - Parameter path: A path such as `visits/:name`; a segment with a colon matches any text.
+  /// - Throws: ``SandboxError`` `PATH_TAKEN` for a path of the org's built-in class.
   public func setApexRest(
     _ method: String, _ path: String, _ handler: @escaping @Sendable (ApexCall) throws -> ApexAnswer
   ) throws {

@@ -1,9 +1,9 @@
 import JSON
 
-/// `/services/apexrest/…`: what an org's own code answers.
+/// Serves `/services/apexrest/…`: the org's own code.
 ///
-/// The one class the org has is the one hybrid clients are tried with: `simpleAccount` creates, reads, renames and deletes
-/// accounts under names of its own.
+/// The only built-in class is one for hybrid clients: `simpleAccount` creates, reads, renames and
+/// deletes accounts, with its own field names.
 enum ApexRestRoutes {
   static let className = "simpleAccount"
 
@@ -59,7 +59,7 @@ enum ApexRestRoutes {
     return .object(["accountId": .string(id), "accountName": .string(text)])
   }
 
-  /// What code does not catch becomes an `APEX_ERROR`.
+  /// Converts uncaught errors to `APEX_ERROR`.
   private static func run<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()

@@ -1,6 +1,6 @@
 import JSON
 
-/// `/composite/batch`: requests that have nothing to do with each other, in one call.
+/// Serves `/composite/batch`: independent requests in one call.
 enum BatchRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("POST", "/composite/batch", batch)
@@ -13,7 +13,7 @@ enum BatchRoutes {
       throw SandboxError.json("the body needs the array 'batchRequests'")
     }
     guard values.count <= Tuning.subrequests else {
-      throw SandboxError.invalidInput("a batch takes at most \(Tuning.subrequests) subrequests")
+      throw SandboxError.invalidInput("a batch can have at most \(Tuning.subrequests) subrequests")
     }
     let files = call.hasForm ? try call.form().filter { !$0.isJSON } : []
     let requests = try values.map { try request($0, files) }
@@ -42,10 +42,10 @@ enum BatchRoutes {
 
   private static func run(_ request: Subrequest, _ call: Call, at place: Int) -> ServerReply {
     let version = request.segments.count > 2 ? request.segments[2] : ""
-    // A newer version than the batch's own would answer in a form its caller may not know.
+    // A newer version than the batch's could respond in a format its caller does not know.
     guard !request.isRefusedInside, number(version) <= number(call.version) else {
       let what = request.isRefusedInside ? "resource" : "version \(version)"
-      return refused("this \(what) cannot be called inside a batch of \(call.version)")
+      return refused("this \(what) cannot be called in a batch of \(call.version)")
     }
     return request.run(in: call, at: place)
   }
@@ -67,7 +67,7 @@ enum BatchRoutes {
     return request
   }
 
-  /// The part of the form that `binaryPartName` means, under the name its resource knows it by.
+  /// Returns the form part named by `binaryPartName`, renamed as its resource expects.
   private static func file(of request: JSONObject, _ files: [FormPart]) throws(SandboxError) -> FormPart? {
     guard let name = request["binaryPartName"]?.stringValue else { return nil }
     guard let part = files.first(where: { $0.name == name }) else {
@@ -77,7 +77,7 @@ enum BatchRoutes {
     return FormPart(name: alias, fileName: part.fileName, contentType: part.contentType, bytes: part.bytes)
   }
 
-  /// `v66.0/…`, `/v66.0/…` and `/services/data/v66.0/…` are the same.
+  /// Accepts `v66.0/…`, `/v66.0/…` and `/services/data/v66.0/…`.
   private static func path(_ url: String) -> String? {
     let rest = url.hasPrefix("/") ? String(url.dropFirst()) : url
     if rest.lowercased().hasPrefix("services/data/v") { return "/" + rest }

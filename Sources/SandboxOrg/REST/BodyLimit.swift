@@ -1,4 +1,4 @@
-/// Which resources take longer bodies than others.
+/// The body limits of resources.
 extension SalesforceService {
   package func bodyLimit(for request: ServerRequest) -> Int {
     let segments = request.segments.map { $0.lowercased() }

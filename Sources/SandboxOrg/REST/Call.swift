@@ -1,17 +1,17 @@
 import JSON
 import RecordScan
 
-/// One authenticated request on the org's queue.
+/// One authenticated request. On the org's queue.
 struct Call {
-  /// What answers it: requests inside this one go there too.
+  /// The service, which also answers subrequests.
   let service: SalesforceService
   let org: Org
   let request: ServerRequest
-  /// What the route's placeholders stand for.
+  /// The values of the route's placeholders.
   let parameters: [String: String]
   /// `v66.0`, as requested.
   let version: String
-  /// Id of the signed-in user; empty on public routes.
+  /// The id of the signed-in user; empty on public routes.
   let userId: String
 
   func parameter(_ name: String) -> String { parameters[name] ?? "" }
@@ -19,18 +19,18 @@ struct Call {
   var reader: RecordReader { RecordReader(org: org) }
   var dataRoot: String { "/services/data/\(version)" }
 
-  /// `http://127.0.0.1:<port>` as the client knows it.
+  /// `http://127.0.0.1:<port>` as the client addresses it.
   var origin: String { request.origin }
-  /// The same with the path of the site that the request came through.
+  /// The origin with the path of the site that the request came through.
   var base: String { request.origin + request.mountPath }
-  /// Where the org's data is.
+  /// The origin of the instance that serves the org's data.
   var instanceOrigin: String { org.instance.origin(for: request) }
 
   func object() throws(SandboxError) -> ObjectSchema { try org.object(parameter("type")) }
 
   // MARK: Bodies
 
-  /// The body, or the JSON part of a form.
+  /// Parses the body, or the JSON part of a form.
   func json() throws(SandboxError) -> JSONValue { try parsed(try jsonText()) }
 
   private func jsonText() throws(SandboxError) -> [UInt8] {
@@ -47,14 +47,15 @@ struct Call {
     return request.body
   }
 
-  /// Runs a write whose values come from the body: a value of the wrong type is told with its place in it.
+  /// Runs a write whose values come from the body, and adds the position of a value with the wrong
+  /// type to its error.
   ///
-  /// - Parameter path: Leads to the record in the body.
-  func placingErrors<T>(at path: [PathStep] = [], _ write: () throws -> T) throws -> T {
+  /// - Parameter path: The path to the record in the body.
+  func addingErrorPositions<T>(at path: [PathStep] = [], _ write: () throws -> T) throws -> T {
     do {
       return try write()
     } catch let error as SandboxError where error.member != nil {
-      throw error.placed(in: try jsonText(), at: path)
+      throw error.addingPosition(in: try jsonText(), at: path)
     }
   }
 
@@ -67,7 +68,7 @@ struct Call {
     }
   }
 
-  /// What Salesforce's JSON reader calls the place where it gives up.
+  /// Describes the unexpected input as Salesforce's JSON reader does.
   private static func found(_ text: [UInt8], _ offset: Int) -> String {
     let rest = text.dropFirst(offset).prefix(4)
     guard let scalar = String(decoding: rest, as: UTF8.self).unicodeScalars.first else { return "Unexpected end-of-input" }
@@ -80,8 +81,9 @@ struct Call {
     request.form != nil || request.header("content-type")?.lowercased().hasPrefix("multipart/") == true
   }
 
-  /// The parts of a multipart body.
-  /// - Throws: ``SandboxError`` 400 for one that cannot be taken apart.
+  /// Parses a multipart body into its parts.
+  ///
+  /// - Throws: ``SandboxError`` 400 if it is malformed.
   func form() throws(SandboxError) -> [FormPart] {
     if let form = request.form { return form }
     do {
@@ -91,7 +93,7 @@ struct Call {
     }
   }
 
-  /// A writer that has the files of the form, if the body is one.
+  /// Returns a writer that has the form's files, if the body is a form.
   func formWriter() throws(SandboxError) -> RecordWriter {
     var writer = writer
     guard hasForm else { return writer }
@@ -109,8 +111,9 @@ struct Call {
 
   // MARK: Ids
 
-  /// What a read of an id in a URL finds.
-  /// - Throws: 404 for everything that is no live row of the object.
+  /// Returns the id in the URL of a read.
+  ///
+  /// - Throws: 404 unless it is a live row of the object.
   func liveId(reading object: ObjectSchema) throws -> String {
     guard let id = RecordID.normalized(parameter("id")) else {
       throw SandboxError.notFound(
@@ -120,7 +123,7 @@ struct Call {
     return try live(id, object)
   }
 
-  /// As `liveId(reading:)`; an id of another object is a bad request for a write.
+  /// Like `liveId(reading:)`, but for a write an id of another object is a bad request.
   func liveId(writing object: ObjectSchema) throws -> String {
     if let id = RecordID.normalized(parameter("id")), RecordID.prefix(of: id) != object.keyPrefix {
       throw SandboxError(
@@ -139,7 +142,7 @@ struct Call {
   }
 }
 
-/// `{"id":…,"success":true,"errors":[]}` and its relations.
+/// Builds `{"id":…,"success":true,"errors":[]}` and its variants.
 enum WriteResult {
   static func success(_ id: String, created: Bool? = nil) -> JSONValue {
     var object: JSONObject = ["id": .string(id), "success": true, "errors": []]

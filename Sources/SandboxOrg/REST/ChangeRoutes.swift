@@ -1,8 +1,9 @@
 import Database
 
-/// `/sobjects/<type>/updated` and `/deleted`: ids of what changed in a span of time.
+/// Serves `/sobjects/<type>/updated` and `/deleted`: ids of records that changed in a time span.
 ///
-/// Source: Salesforce, getUpdated() and getDeleted(): seconds of the bounds are ignored, the span is at least a minute.
+/// Source: Salesforce, getUpdated() and getDeleted(): seconds of the bounds are ignored, and the
+/// span is at least a minute.
 enum ChangeRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/sobjects/:type/updated", updated)
@@ -10,7 +11,7 @@ enum ChangeRoutes {
   }
 
   private struct Span {
-    /// Seconds since 1970 UTC, whole minutes.
+    /// Seconds since 1970 UTC, rounded to whole minutes.
     let start: Int64, end: Int64
     var bindings: [SQLValue] { [.text(Timestamp.text(start)), .text(Timestamp.text(end))] }
   }
@@ -89,7 +90,8 @@ enum ChangeRoutes {
     return Span(start: start, end: end)
   }
 
-  /// With `+00:00`, `Z` or no zone; a plus sign that was not encoded arrived as a blank.
+  /// Reads a time with `+00:00`, `Z` or no zone. A plus sign that was not encoded arrives as a
+  /// blank.
   private static func minute(_ name: String, _ call: Call) throws(SandboxError) -> Int64 {
     guard let text = call.request.parameter(name) else {
       throw SandboxError(status: 400, code: "MISSING_ARGUMENT", message: "the parameter '\(name)' is missing")

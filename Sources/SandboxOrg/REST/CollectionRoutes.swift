@@ -1,6 +1,6 @@
 import JSON
 
-/// `/composite/sobjects`: up to 200 rows in one call, each with an answer of its own.
+/// Serves `/composite/sobjects`: up to 200 rows in one call, each with its own result.
 enum CollectionRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("POST", "/composite/sobjects", create)
@@ -110,7 +110,7 @@ enum CollectionRoutes {
     return (records, body["allOrNone"]?.boolValue ?? false)
   }
 
-  /// Records of one type that follow each other are a chunk.
+  /// Limits the number of chunks, which are runs of consecutive records of one type.
   private static func checkChunks(_ records: [JSONObject]) throws(SandboxError) {
     let types = records.map { $0["attributes"]?["type"]?.stringValue?.lowercased() }
     let chunks = 1 + zip(types, types.dropFirst()).count { $0 != $1 }
@@ -141,7 +141,7 @@ enum CollectionRoutes {
     return object
   }
 
-  /// The id in a record, spelled `id` or `Id`, and the other fields.
+  /// Returns the id of a record, spelled `id` or `Id`, and the other fields.
   static func identified(_ record: JSONObject, _ object: ObjectSchema) throws -> (id: String, fields: JSONObject) {
     var fields = record
     var text: String?

@@ -2,12 +2,12 @@ import Database
 import JSON
 import RecordScan
 
-/// Runs the items of a collection in order, in one transaction with a savepoint around each.
+/// Runs the items of a collection in order, in one transaction with a savepoint for each.
 struct CollectionRun {
   enum Outcome {
     case success(String)
     case upserted(String, created: Bool)
-    /// An upsert that failed, with what it would have been.
+    /// A failed upsert, with whether it would have created a record.
     case failedUpsert(SandboxError, created: Bool)
     case failure(SandboxError)
 
@@ -42,7 +42,7 @@ struct CollectionRun {
     try connection.execute("SAVEPOINT item")
     do {
       let outcome = try call.org.item(index) {
-        try call.placingErrors(at: [.member("records"), .element(index)]) { try body(item) }
+        try call.addingErrorPositions(at: [.member("records"), .element(index)]) { try body(item) }
       }
       if outcome.isFailure { try connection.execute("ROLLBACK TO item") }
       try connection.execute("RELEASE item")
@@ -77,7 +77,7 @@ struct CollectionRun {
   }
 }
 
-/// One record of a collection upsert.
+/// A record of a collection upsert.
 struct UpsertItem {
   let writer: RecordWriter
   let object: ObjectSchema

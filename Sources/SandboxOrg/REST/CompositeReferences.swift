@@ -1,6 +1,7 @@
 import JSON
 
-/// What earlier requests of a composite call answered, and the texts `@{id.path}` that stand for parts of it.
+/// The responses to earlier requests of a composite call, and the references `@{id.path}` to parts
+/// of them.
 struct CompositeReferences {
   private enum Answer {
     case text([UInt8])
@@ -16,7 +17,7 @@ struct CompositeReferences {
 
   mutating func add(_ id: String, _ reply: ServerReply) { answers[id] = reply.isFailure ? .failed : .text(reply.body) }
 
-  /// - Throws: ``SandboxError`` `PROCESSING_HALTED` when a reference leads nowhere.
+  /// - Throws: ``SandboxError`` `PROCESSING_HALTED` for an unresolvable reference.
   mutating func resolve(_ request: inout Subrequest) throws(SandboxError) {
     for index in request.segments.indices { request.segments[index] = try resolved(request.segments[index]) }
     for index in request.query.indices { request.query[index].value = try resolved(request.query[index].value) }
@@ -39,7 +40,7 @@ struct CompositeReferences {
     }
   }
 
-  /// The text with every `@{…}` replaced. An opening without an end is ordinary text.
+  /// Replaces every `@{…}` in a text. An opening without an end is plain text.
   mutating func resolved(_ text: String) throws(SandboxError) -> String {
     let bytes = Array(text.utf8)
     guard bytes.contains(UInt8(ascii: "@")) else { return text }
@@ -79,7 +80,7 @@ struct CompositeReferences {
     }
   }
 
-  /// Answers are parsed at the first reference to them.
+  /// Returns a response, which is parsed on first use.
   private mutating func root(_ id: String) -> JSONValue? {
     switch answers[id] {
     case .value(let value)?: return value
@@ -91,7 +92,7 @@ struct CompositeReferences {
     }
   }
 
-  /// `.records[0].Id` as steps; nil when it is no path.
+  /// Parses a path such as `.records[0].Id`; nil if it is invalid.
   private static func steps(_ path: Substring) -> [Step]? {
     var steps: [Step] = []
     var rest = path

@@ -1,7 +1,7 @@
 import JSON
 import Support
 
-/// `/composite` and `/composite/graph`: requests that build on each other's answers.
+/// Serves `/composite` and `/composite/graph`: requests that refer to each other's responses.
 enum CompositeRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/composite", resources)
@@ -20,7 +20,7 @@ enum CompositeRoutes {
     let items = try items(of: body, limit: Tuning.subrequests)
     guard items.count(where: { $0.request.isQuery || $0.request.isCollection }) <= Tuning.queriesPerComposite else {
       throw SandboxError.invalidInput(
-        "a composite request takes at most \(Tuning.queriesPerComposite) query and collection subrequests")
+        "a composite request can have at most \(Tuning.queriesPerComposite) query and collection subrequests")
     }
     let outcome = try CompositeRun(call: call, allOrNone: body["allOrNone"]?.boolValue ?? false).run(items)
     var out: [UInt8] = []
@@ -35,13 +35,13 @@ enum CompositeRoutes {
       throw SandboxError.json("the body needs the array 'graphs'")
     }
     guard graphs.count <= Tuning.graphs else {
-      throw SandboxError.invalidInput("a call takes at most \(Tuning.graphs) graphs")
+      throw SandboxError.invalidInput("a call can have at most \(Tuning.graphs) graphs")
     }
     let parsed = try graphs.map { try graph($0) }
     guard parsed.reduce(0, { $0 + $1.items.count }) <= Tuning.graphRequests else {
-      throw SandboxError.invalidInput("the graphs of a call take at most \(Tuning.graphRequests) subrequests")
+      throw SandboxError.invalidInput("the graphs of a call can have at most \(Tuning.graphRequests) subrequests")
     }
-    try refuseTwins(parsed.map(\.id), "graphId")
+    try refuseDuplicates(parsed.map(\.id), "graphId")
     var out = Array("{\"graphs\":[".utf8)
     var failures = 0, place = 0
     for (index, graph) in parsed.enumerated() {
@@ -67,7 +67,7 @@ enum CompositeRoutes {
     }
     let items = try items(of: graph, limit: Tuning.graphRequests)
     if let item = items.first(where: { $0.request.resource.first != "sobjects" || $0.request.resource.count < 2 }) {
-      throw SandboxError.invalidInput("graphs take requests on sobject rows only; '\(item.referenceId)' is none")
+      throw SandboxError.invalidInput("graphs can only contain requests on sobject rows; '\(item.referenceId)' is not one")
     }
     return (id, items)
   }
@@ -78,10 +78,10 @@ enum CompositeRoutes {
     guard let values = body["compositeRequest"]?.arrayValue, !values.isEmpty else {
       throw .json("the body needs the array 'compositeRequest'")
     }
-    guard values.count <= limit else { throw .invalidInput("a composite request takes at most \(limit) subrequests") }
+    guard values.count <= limit else { throw .invalidInput("a composite request can have at most \(limit) subrequests") }
     var items: [CompositeRun.Item] = []
     for value in values { items.append(try item(value)) }
-    try refuseTwins(items.map(\.referenceId), "referenceId")
+    try refuseDuplicates(items.map(\.referenceId), "referenceId")
     return items
   }
 
@@ -89,17 +89,17 @@ enum CompositeRoutes {
     guard let object = value.objectValue else { throw .json("Cannot deserialize a subrequest from \(value.kindName)") }
     guard let id = object["referenceId"]?.stringValue, isReferenceId(id) else {
       throw .invalidInput(
-        "every subrequest needs a 'referenceId' that starts with a letter and goes on with letters, digits and underscores")
+        "every subrequest needs a 'referenceId' that consists of a letter followed by letters, digits and underscores")
     }
     guard let method = object["method"]?.stringValue?.uppercased(), Subrequest.methods.contains(method) else {
       throw .invalidInput("subrequest '\(id)' needs a 'method': one of GET, HEAD, POST, PUT, PATCH, DELETE")
     }
     guard let url = object["url"]?.stringValue, url.hasPrefix("/services/data/v") else {
-      throw .invalidInput("the 'url' of subrequest '\(id)' has to begin with /services/data/vNN.0/")
+      throw .invalidInput("the 'url' of subrequest '\(id)' must begin with /services/data/vNN.0/")
     }
     var request = Subrequest(method: method, path: url, body: object["body"].flatMap { $0.isNull ? nil : $0 })
     guard !request.isRefusedInside else {
-      throw .invalidInput("subrequest '\(id)': this resource cannot be called inside a composite request")
+      throw .invalidInput("subrequest '\(id)': this resource cannot be called in a composite request")
     }
     for (name, value) in object["httpHeaders"]?.objectValue ?? [:] {
       guard !["accept", "authorization", "content-type"].contains(name.lowercased()) else {
@@ -115,10 +115,10 @@ enum CompositeRoutes {
     return text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
 
-  private static func refuseTwins(_ ids: [String], _ name: String) throws(SandboxError) {
+  private static func refuseDuplicates(_ ids: [String], _ name: String) throws(SandboxError) {
     var seen: Set<String> = []
-    if let twin = ids.first(where: { !seen.insert($0).inserted }) {
-      throw .invalidInput("the \(name) '\(twin)' is there more than once")
+    if let duplicate = ids.first(where: { !seen.insert($0).inserted }) {
+      throw .invalidInput("the \(name) '\(duplicate)' is used more than once")
     }
   }
 }

@@ -1,8 +1,8 @@
 import JSON
 
-/// Runs the requests of a composite call, or of one graph, in order.
+/// Runs the requests of a composite call or of one graph, in order.
 struct CompositeRun {
-  /// A request with the name later ones know its answer by.
+  /// A request with the name by which later ones refer to its response.
   struct Item {
     let referenceId: String
     let request: Subrequest
@@ -16,7 +16,7 @@ struct CompositeRun {
 
   let call: Call
   let allOrNone: Bool
-  /// Where the items begin among the call's requests: graphs follow each other.
+  /// The index of the first item among all requests of the call; a call can have several graphs.
   var firstPlace = 0
 
   func run(_ items: [Item]) throws -> Outcome {
@@ -54,7 +54,7 @@ struct CompositeRun {
     return reply
   }
 
-  /// The outer wish overrules the inner one.
+  /// Lets the outer `allOrNone` override the inner one.
   private static func makeAllOrNone(_ request: inout Subrequest) {
     if request.method == "DELETE" {
       request.query.removeAll { $0.name == "allOrNone" }
@@ -65,7 +65,7 @@ struct CompositeRun {
     }
   }
 
-  /// A collection answers 200 although its records failed.
+  /// A collection answers 200 even if records failed.
   private func failed(_ reply: ServerReply, _ request: Subrequest) -> Bool {
     guard !reply.isFailure else { return true }
     guard request.isCollection, let items = (try? JSONValue(parsing: reply.body))?.arrayValue else { return false }
@@ -79,7 +79,8 @@ struct CompositeRun {
     return .json(400, error.body)
   }()
 
-  /// `{"compositeResponse":[{"body":…,"httpHeaders":{…},"httpStatusCode":…,"referenceId":…}]}`
+  /// Appends
+  /// `{"compositeResponse":[{"body":…,"httpHeaders":{…},"httpStatusCode":…,"referenceId":…}]}`.
   static func appendResponse(_ items: [Item], _ replies: [ServerReply], to out: inout [UInt8]) {
     out.append(contentsOf: "{\"compositeResponse\":[".utf8)
     for (index, reply) in replies.enumerated() {

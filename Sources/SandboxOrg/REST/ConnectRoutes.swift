@@ -1,12 +1,12 @@
 import JSON
 
-/// A user, as feeds and file lists show one.
+/// Serves users in the form of feeds and file lists.
 enum ConnectRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/chatter/users/:user") { call in .json(200, try card(of: try FileList.user(call), call)) }
   }
 
-  /// - Throws: 404 for a user that is not there.
+  /// - Throws: 404 if the user does not exist.
   static func card(of id: String, _ call: Call) throws -> JSONValue {
     guard
       let row = try call.reader.records(

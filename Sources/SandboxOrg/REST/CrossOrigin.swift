@@ -1,11 +1,13 @@
-/// Cross-origin requests: which pages may call the org from a browser, and the headers that tell the browser so.
+/// Cross-origin requests: decides which pages may call the org from a browser, and sets the
+/// response headers.
 ///
-/// Source: the Fetch standard; Salesforce's CORS allowlist, which takes `https://*.example.org` as well.
+/// Source: the Fetch standard; Salesforce's CORS allowlist, which also accepts
+/// `https://*.example.org`.
 struct CrossOrigin {
-  /// As configured; pages of this machine need not be listed.
+  /// The configured origins; pages on this machine are always allowed.
   let allowed: [String]
 
-  /// The answer to a preflight request; nil for any other request, and for pages that may not call.
+  /// Answers a preflight request; nil for any other request and for pages that are not allowed.
   func preflight(_ request: ServerRequest) -> ServerReply? {
     guard request.method == "OPTIONS", request.header("access-control-request-method") != nil, let origin = origin(of: request)
     else { return nil }
@@ -19,7 +21,7 @@ struct CrossOrigin {
     return reply
   }
 
-  /// What an answer carries besides, so that the page may read it.
+  /// Returns the headers that let a page read the response.
   func headers(for request: ServerRequest) -> [(name: String, value: String)] {
     guard let origin = origin(of: request) else { return [] }
     let exposed = "ETag, Last-Modified, Location, Date, Retry-After, Sforce-Limit-Info, Sforce-Locator, Sforce-NumberOfRecords"
@@ -41,7 +43,7 @@ struct CrossOrigin {
     return allowed.contains { Self.matches(origin.lowercased(), $0.lowercased()) }
   }
 
-  /// `*.` stands for one or more labels.
+  /// Matches an origin. `*.` stands for one or more labels.
   private static func matches(_ origin: String, _ pattern: String) -> Bool {
     guard let star = pattern.firstRange(of: "://*.") else { return origin == pattern }
     let scheme = pattern[..<star.lowerBound] + "://", rest = "." + pattern[star.upperBound...]

@@ -1,11 +1,11 @@
 import JSON
 
-/// Describe answers, from the schema.
+/// Builds describe responses from the schema.
 struct Describe {
   let org: Org
-  /// `/services/data/v66.0`: URLs repeat the version asked for.
+  /// Such as `/services/data/v66.0`; URLs repeat the requested version.
   let dataRoot: String
-  /// `http://127.0.0.1:<port>`: web pages have whole addresses.
+  /// `http://127.0.0.1:<port>`; links to pages are absolute.
   let origin: String
 
   init(call: Call) {
@@ -14,12 +14,12 @@ struct Describe {
     origin = call.origin
   }
 
-  /// The record type of every row of an object without record types.
+  /// The record type of rows of objects without record types.
   static let masterRecordType = RecordTypes.master
 
   // MARK: Objects
 
-  /// What describeGlobal lists of an object.
+  /// The entry of an object in describeGlobal.
   func entry(_ object: ObjectSchema) -> JSONObject {
     let isRecent = object.traits.contains(.recent)
     var entry: JSONObject = [
@@ -74,7 +74,7 @@ struct Describe {
     ("layouts", "/describe/layouts"), ("namedLayouts", "/describe/namedLayouts/{name}"), ("sobject", ""),
   ]
 
-  /// Links to what there is for the object; layouts only where it has some.
+  /// Links to the object's resources; layouts only if it has any.
   private func urls(_ object: ObjectSchema, _ keys: [String]) -> [(String, JSONValue)] {
     let url = "\(dataRoot)/sobjects/\(object.name)"
     let hasLayouts = object.traits.contains(.layout)
@@ -82,7 +82,7 @@ struct Describe {
       .map { ($0.key, .string(url + $0.path)) }
   }
 
-  /// The record types of the object, and the one that stands for none.
+  /// Describes the object's record types and the master record type.
   private func recordTypeInfos(_ object: ObjectSchema) throws -> [JSONValue] {
     let types = try RecordTypes(connection: org.connection).list(of: object)
     let hasDefault = types.contains { $0.type.isDefault }
@@ -110,7 +110,7 @@ struct Describe {
 
   // MARK: Fields
 
-  /// One element of `fields`, with every key that clients decode.
+  /// Describes a field, with every key that clients decode.
   func field(_ object: ObjectSchema, _ field: FieldSchema) -> JSONValue {
     var description = shape(field)
     for (name, value) in access(field) { description[name] = value }

@@ -1,7 +1,7 @@
 import Database
 import JSON
 
-/// `/<field>/<value>` in a URL: the rows it names.
+/// Finds the rows for `/<field>/<value>` in a URL.
 struct ExternalKey {
   enum Match {
     case none
@@ -11,12 +11,12 @@ struct ExternalKey {
 
   let field: FieldSchema
   let value: String
-  /// From v46 on an upsert that updated answers 200 with a body; before that it was 204.
+  /// Since v46 an upsert that updates a row answers 200 with a body; before, 204.
   let answersUpdates: Bool
   private let object: ObjectSchema
   private let reader: RecordReader
 
-  /// - Throws: 404 for a field that rows cannot be looked up by.
+  /// - Throws: 404 for a field that cannot be used for look-ups.
   init(_ call: Call, _ object: ObjectSchema) throws(SandboxError) {
     field = try Self.field(call.parameter("field"), of: object)
     value = call.parameter("value")
@@ -49,7 +49,7 @@ struct ExternalKey {
     }
   }
 
-  /// The key belongs into the URL only.
+  /// Refuses a body that also sets the key field.
   func refuse(in body: JSONObject) throws(SandboxError) {
     guard body.keys.contains(where: { $0.lowercased() == field.name.lowercased() }) else { return }
     throw SandboxError(
@@ -58,7 +58,7 @@ struct ExternalKey {
   }
 }
 
-/// `fields=Id, Name`: blanks are tolerated.
+/// Splits `fields=Id, Name`; blanks are allowed.
 enum FieldList {
   static func split(_ text: String) -> [String] {
     text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }

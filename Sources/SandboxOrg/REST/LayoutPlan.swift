@@ -1,6 +1,6 @@
 import JSON
 
-/// How an object's fields are laid out on a page: made from the schema, the same for every user and form factor.
+/// The page layout of an object, derived from the schema; the same for every user and form factor.
 struct LayoutPlan {
   struct Section {
     let heading: String
@@ -10,7 +10,7 @@ struct LayoutPlan {
 
   let object: ObjectSchema
 
-  /// Full layouts: information, addresses, description, system.
+  /// The sections of a full layout: information, addresses, description, system.
   var sections: [Section] {
     let own = object.fields.filter { isShown($0) }
     let addresses = own.filter { $0.type == .address }
@@ -25,7 +25,7 @@ struct LayoutPlan {
     ].filter { !$0.fields.isEmpty }
   }
 
-  /// The name and the next few fields that tell records apart.
+  /// The name and the next few fields that identify a record.
   var compactFields: [FieldSchema] {
     let name = object.nameField.map { [$0] } ?? []
     let others = object.fields.filter {
@@ -35,7 +35,7 @@ struct LayoutPlan {
     return Array((name + others).prefix(Tuning.compactFields))
   }
 
-  /// What the name is made of is shown as the name.
+  /// Fields that are part of the name, which is shown instead.
   private static let nameParts: Set<String> = ["FirstName", "LastName", "Salutation"]
 
   private func isShown(_ field: FieldSchema) -> Bool {
@@ -44,7 +44,7 @@ struct LayoutPlan {
     return field.isCreateable || field.computation != nil
   }
 
-  /// A person's name is written through its parts.
+  /// Returns true if a field can be edited; a person's name through its parts.
   func isEditable(_ field: FieldSchema, onCreate: Bool) -> Bool {
     if field.isNameField || field.type == .address { return object.isCreateable && !field.isAutoNumber }
     return onCreate ? field.isCreateable : field.isUpdateable
@@ -54,7 +54,7 @@ struct LayoutPlan {
     field.isRequired || (field.isNameField && !field.isCreateable && object.field("LastName")?.isRequired == true)
   }
 
-  /// Ids of layouts and sections: made from the place of the object, stable while the schema is.
+  /// Returns ids of layouts and sections, derived from the object's position in the schema.
   func id(_ prefix: String, _ number: Int, in schema: OrgSchema) -> String {
     let place = schema.objects.firstIndex { $0.name == object.name } ?? 0
     return RecordID.make(prefix: prefix, sequence: Int64(place * 100 + number + 1))

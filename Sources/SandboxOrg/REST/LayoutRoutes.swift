@@ -1,6 +1,6 @@
 import JSON
 
-/// Layouts of records, in the forms of the describe resources and of the UI API.
+/// Serves record layouts, in the formats of the describe resources and of the UI API.
 enum LayoutRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/sobjects/:type/describe/layouts", layouts)
@@ -16,7 +16,7 @@ enum LayoutRoutes {
     table.data("GET", "/ui-api/object-info/:type", objectInfo)
   }
 
-  /// - Throws: 404 for objects without pages.
+  /// - Throws: 404 for objects without layouts.
   static func layoutable(_ call: Call) throws(SandboxError) -> ObjectSchema {
     let object = try call.object()
     guard object.traits.contains(.layout) else { throw .notFound() }
@@ -52,7 +52,7 @@ enum LayoutRoutes {
     return .json(200, .object(body(object, call)))
   }
 
-  /// Users have a layout of this name in every org.
+  /// Answers with a named layout. Users have one of this name in every org.
   private static func namedLayout(_ call: Call) throws -> ServerReply {
     let object = try layoutable(call)
     guard object.name == "User", call.parameter("name").lowercased() == "useralt" else { throw SandboxError.notFound() }
@@ -126,7 +126,7 @@ enum LayoutRoutes {
     .json(200, .object(compact(try layoutable(call), call)))
   }
 
-  /// `?q=Account,Contact`: by object name.
+  /// Answers `?q=Account,Contact` with compact layouts by object name.
   private static func compactLayoutsOfSeveral(_ call: Call) throws -> ServerReply {
     var answer = JSONObject()
     for name in FieldList.split(call.request.parameter("q") ?? "") {

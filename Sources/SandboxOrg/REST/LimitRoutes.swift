@@ -1,6 +1,6 @@
 import JSON
 
-/// What a client may still do today, and what there is to call.
+/// Serves the list of resources and the limits.
 enum LimitRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "", resources)
@@ -31,7 +31,7 @@ enum LimitRoutes {
     return .json(200, .object(list))
   }
 
-  /// The allocations of a Developer Edition, in the order the resource lists them.
+  /// The allocations of a Developer Edition, in the order of the resource.
   private static let allocations: [(name: String, maximum: Int)] = [
     ("ActiveScratchOrgs", 3), ("AnalyticsExternalDataSizeMB", 40_960), ("ConcurrentAsyncGetReportInstances", 200),
     ("ConcurrentSyncReportRuns", 20), ("DailyAnalyticsDataflowJobExecutions", 60),

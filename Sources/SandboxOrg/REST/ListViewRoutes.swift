@@ -1,6 +1,6 @@
 import JSON
 
-/// List views: all rows of an object, and those the caller owns.
+/// Serves list views: all rows of an object, and those the caller owns.
 enum ListViewRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/sobjects/:type/listviews", list)

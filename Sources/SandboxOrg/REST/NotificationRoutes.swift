@@ -1,6 +1,6 @@
 import JSON
 
-/// `/connect/notifications`: what the signed-in user is told of.
+/// Serves `/connect/notifications`: the signed-in user's notifications.
 enum NotificationRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     let root = "/connect/notifications"
@@ -76,7 +76,7 @@ enum NotificationRoutes {
     return .json(200, json(item, call))
   }
 
-  /// Those of a list of ids, or all up to a moment.
+  /// Marks the notifications in a list of ids, or all up to a time.
   private static func markSeveral(_ call: Call) throws -> ServerReply {
     let body = try call.jsonObject()
     let marks = try marks(body)
@@ -91,7 +91,7 @@ enum NotificationRoutes {
     return .json(200, .object(["notifications": .array(changed.map { json($0, call) })]))
   }
 
-  /// `true` or, as the Mobile SDK sends it, `"true"`.
+  /// Reads `true` or, as the Mobile SDK sends it, `"true"`.
   private static func marks(_ body: JSONObject) throws(SandboxError) -> (read: Bool?, seen: Bool?) {
     var marks: [Bool?] = []
     for name in ["read", "seen"] {
@@ -100,7 +100,7 @@ enum NotificationRoutes {
       case (_, "true"?): marks.append(true)
       case (_, "false"?): marks.append(false)
       case (nil, nil) where body[name] ?? .null == .null: marks.append(nil)
-      default: throw .invalidInput("'\(name)' has to be true or false")
+      default: throw .invalidInput("'\(name)' must be true or false")
       }
     }
     guard marks != [nil, nil] else { throw .invalidInput("the body needs 'read' or 'seen'") }
@@ -109,11 +109,11 @@ enum NotificationRoutes {
 
   // MARK: Moments
 
-  /// Seconds since 1970 UTC.
+  /// Returns seconds since 1970 UTC.
   private static func moment(_ name: String, _ text: String?) throws(SandboxError) -> Int64? {
     guard let text, !text.isEmpty else { return nil }
     guard let milliseconds = Timestamp.milliseconds(parsing: text) else {
-      throw FileList.illegal(name, text, "a moment such as 2026-01-01T00:00:00.000Z")
+      throw FileList.illegal(name, text, "a date and time such as 2026-01-01T00:00:00.000Z")
     }
     return milliseconds / 1000
   }

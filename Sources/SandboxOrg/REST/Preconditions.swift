@@ -1,15 +1,18 @@
-/// The conditional headers of a request for something with a time of change and, maybe, an entity tag.
+/// The conditional headers of a request for a resource with a modification time and perhaps an
+/// entity tag.
 ///
-/// Source: Salesforce, "Conditional requests": times count whole seconds, tags are looked at where the object has them.
+/// Source: Salesforce, "Conditional requests": times are compared in whole seconds; tags only if
+/// the object has them.
 struct Preconditions {
   let request: ServerRequest
   /// Seconds since 1970 UTC.
   let lastModified: Int64
-  /// With its quotation marks; nil where there are none.
+  /// Including its quotes; nil if the object has no entity tags.
   var entityTag: String?
 
-  /// For reads: what to answer in place of the whole.
-  /// - Throws: ``SandboxError`` 412 when it has changed since.
+  /// Returns a 304 for a read if the client's copy is current.
+  ///
+  /// - Throws: ``SandboxError`` 412 if the resource has changed.
   func shortReply() throws(SandboxError) -> ServerReply? {
     try requireUnchanged(isWrite: false)
     let unchanged = ServerReply(status: 304, headers: headers, body: [])
@@ -20,14 +23,15 @@ struct Preconditions {
     return nil
   }
 
-  /// For writes.
-  /// - Throws: ``SandboxError`` 412 when it has changed since, 400 for a header that cannot be read.
+  /// Checks the conditions of a write.
+  ///
+  /// - Throws: ``SandboxError`` 412 if the resource has changed, 400 for an invalid header.
   func requireForWrite() throws(SandboxError) {
     try requireUnchanged(isWrite: true)
     if let tags = try self.tags("if-none-match", isWrite: true), matches(tags) { throw Self.failed }
   }
 
-  /// `Last-Modified` and `ETag` of the answer.
+  /// `Last-Modified` and `ETag` of the response.
   var headers: [(name: String, value: String)] {
     [("Last-Modified", HTTPDate.text(lastModified))] + (entityTag.map { [("ETag", $0)] } ?? [])
   }
@@ -43,7 +47,8 @@ struct Preconditions {
     if let tags = try self.tags("if-match", isWrite: isWrite), !matches(tags) { throw Self.failed }
   }
 
-  /// The tags of a header, without `-gzip`; nil without the header and where there are no tags to compare with.
+  /// Returns the tags of a header without `-gzip`; nil without the header, or if the object has no
+  /// tags.
   private func tags(_ name: String, isWrite: Bool) throws(SandboxError) -> [String]? {
     guard entityTag != nil, let text = request.header(name) else { return nil }
     let parts = text.split(separator: ",").map { $0.drop { $0 == " " }.filter { $0 != " " } }

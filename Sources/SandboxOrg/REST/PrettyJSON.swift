@@ -1,4 +1,4 @@
-/// Indents JSON text, as `X-PrettyPrint: 1` asks for.
+/// Indents JSON text for `X-PrettyPrint: 1`.
 enum PrettyJSON {
   /// - Parameter compact: JSON text without white space outside strings.
   static func indented(_ compact: [UInt8]) -> [UInt8] {
@@ -22,7 +22,7 @@ enum PrettyJSON {
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         out.append(byte)
         depth += 1
-        // Empty ones stay on their line.
+        // Empty objects and arrays stay on their line.
         if next != UInt8(ascii: "}"), next != UInt8(ascii: "]") { newLine(depth, &out) }
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         depth -= 1

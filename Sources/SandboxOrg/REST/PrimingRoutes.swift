@@ -1,6 +1,7 @@
 import JSON
 
-/// `/connect/briefcase/priming-records`: ids of the records a client is to keep offline, by the rules of the briefcase.
+/// Serves `/connect/briefcase/priming-records`: ids of the records that a client should keep
+/// offline.
 enum PrimingRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/connect/briefcase/priming-records", records)
@@ -20,7 +21,7 @@ enum PrimingRoutes {
     return reply(run, from: 0, id: nil, call)
   }
 
-  /// A plus sign that was not encoded arrives as a blank.
+  /// Reads a timestamp. A plus sign that was not encoded arrives as a blank.
   private static func moment(_ text: String) throws(SandboxError) -> Int64 {
     let plain = String(text.map { $0 == " " ? "+" : $0 })
     guard let value = Timestamp.milliseconds(parsing: plain) else {
@@ -69,6 +70,6 @@ enum PrimingRoutes {
       ]))
   }
 
-  /// Connect resources end moments in `Z`.
+  /// Returns a timestamp that ends in `Z`, the format of Connect resources.
   private static func zulu(_ stamp: String) -> String { stamp.dropLast(5) + "Z" }
 }

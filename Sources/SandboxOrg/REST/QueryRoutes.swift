@@ -1,4 +1,4 @@
-/// `/query`, `/queryAll` and their locators.
+/// Serves `/query`, `/queryAll` and their locators.
 enum QueryRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     for name in ["query", "queryAll"] {
@@ -21,7 +21,8 @@ enum QueryRoutes {
     QueryRunner(org: call.org, version: call.version, userId: call.userId, pageSize: pageSize(call))
   }
 
-  /// The `batchSize` of `Sforce-Query-Options`, held between 200 and 2,000; a smaller configured page wins.
+  /// Returns the `batchSize` of `Sforce-Query-Options`, clamped to 200...2,000; a smaller
+  /// configured page size takes precedence.
   private static func pageSize(_ call: Call) -> Int {
     let configured = min(max(1, call.org.configuration.pageSize), Tuning.maximumPageSize)
     let options = call.request.header("sforce-query-options") ?? ""

@@ -1,14 +1,16 @@
 import Database
 import JSON
 
-/// `/sobjects/<type>/<id>/<name>`: the parent or the children a relationship leads to, or the bytes of a field.
+/// Serves `/sobjects/<type>/<id>/<name>`: the parent or children of a relationship, or the bytes of
+/// a field.
 struct RelatedRows {
   private let call: Call
   private let object: ObjectSchema
   private let id: String
   private let name: String
 
-  /// nil when the segment behind the type is no id of that type: then it names an external id field.
+  /// nil if the segment after the type is not an id of that type: it then names an external id
+  /// field.
   init?(_ call: Call) throws {
     let object = try call.object()
     guard object.field(call.parameter("field")) == nil, let id = RecordID.normalized(call.parameter("field")),
@@ -36,7 +38,7 @@ struct RelatedRows {
     return .json(200, try runner.run(statement, includeDeleted: false))
   }
 
-  /// Writes the parent a reference leads to.
+  /// Updates the parent that a reference points to.
   func update() throws -> ServerReply {
     let body = try call.jsonObject()
     try call.org.transaction {
@@ -69,7 +71,7 @@ struct RelatedRows {
     }
   }
 
-  /// - Throws: 404 while the reference is empty or its row is gone.
+  /// - Throws: 404 if the reference is empty or its row no longer exists.
   private func parent(_ field: FieldSchema) throws -> (ObjectSchema, String) {
     let value = try call.org.connection.firstValue(
       "SELECT \"\(field.name)\" FROM \(object.table) WHERE Id = ?", [.text(id)])

@@ -1,6 +1,6 @@
 import JSON
 
-/// Versions, counts, describe: what a client reads before it works with records.
+/// Serves versions, counts and describe: what a client reads before it works with records.
 enum ResourceRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.open("GET", "/services/data") { _ in .json(200, versions) }
@@ -15,7 +15,7 @@ enum ResourceRoutes {
 
   private static let versions: JSONValue = .array(
     Tuning.apiVersions.map { number in
-      // Three releases a year; Winter '15 was v32.
+      // There are three releases a year; Winter '15 was v32.
       let season = ["Winter", "Spring", "Summer"][(number - 32 + 3) % 3]
       let year = 15 + (number - 32 - (number < 32 ? 2 : 0)) / 3
       return .object([
@@ -43,7 +43,7 @@ enum ResourceRoutes {
     return try described(["encoding": "UTF-8", "maxBatchSize": 200, "sobjects": .array(entries)], call)
   }
 
-  /// Descriptions are as old as the schema; a client that has seen it since gets 304.
+  /// Sends a description, which is as old as the schema; 304 if the client's copy is current.
   private static func described(_ description: JSONObject, _ call: Call) throws -> ServerReply {
     let body = description.serialized()
     let conditions = Preconditions(
@@ -60,7 +60,7 @@ enum ResourceRoutes {
     return .json(200, out)
   }
 
-  /// Rows of every object, newest first.
+  /// Answers with recent rows of all objects, newest first.
   private static func recent(_ call: Call) throws -> ServerReply {
     let limit = call.request.parameter("limit").flatMap { Int($0) } ?? Tuning.recentItems
     var records: [[UInt8]] = []

@@ -1,7 +1,7 @@
 import Database
 import JSON
 
-/// `/sobjects/<type>`: rows one at a time.
+/// Serves `/sobjects/<type>`: single rows.
 enum RowRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("POST", "/sobjects/:type", create)
@@ -28,7 +28,7 @@ enum RowRoutes {
     let object = try call.object()
     let body = try call.jsonObject()
     let writer = try call.formWriter()
-    let id = try call.placingErrors { try call.org.transaction { try writer.create(object, body) } }
+    let id = try call.addingErrorPositions { try call.org.transaction { try writer.create(object, body) } }
     return created(id, object, call, WriteResult.success(id))
   }
 
@@ -41,7 +41,7 @@ enum RowRoutes {
     return try record(try call.liveId(reading: object), object, call)
   }
 
-  /// A live row with the fields asked for, or 304 when the client has it already.
+  /// Sends a live row with the requested fields, or 304 if the client's copy is current.
   static func record(_ id: String, _ object: ObjectSchema, _ call: Call) throws -> ServerReply {
     let conditions = try preconditions(id, object, call)
     if let reply = try conditions.shortReply() { return reply }
@@ -59,7 +59,7 @@ enum RowRoutes {
     let object = try call.object()
     let body = try call.jsonObject()
     let writer = try call.formWriter()
-    try call.placingErrors {
+    try call.addingErrorPositions {
       try call.org.transaction {
         let id = try call.liveId(writing: object)
         try preconditions(id, object, call).requireForWrite()
@@ -69,7 +69,7 @@ enum RowRoutes {
     return .empty(204)
   }
 
-  /// Conditional headers are not looked at: a real org ignores them here.
+  /// Ignores conditional headers, as a real org does.
   private static func delete(_ call: Call) throws -> ServerReply {
     let object = try call.object()
     try call.org.transaction { try call.writer.delete(object, id: try call.liveId(writing: object)) }
@@ -84,7 +84,7 @@ enum RowRoutes {
     return try create(call)
   }
 
-  /// What the conditional headers are held against.
+  /// Returns the values to which conditional headers are compared.
   static func preconditions(_ id: String, _ object: ObjectSchema, _ call: Call) throws -> Preconditions {
     let stamp = try call.org.connection.firstValue(
       "SELECT LastModifiedDate FROM \(object.table) WHERE Id = ?", [.text(id)])
@@ -92,7 +92,7 @@ enum RowRoutes {
     if case .text(let text)? = stamp { seconds = (Timestamp.milliseconds(parsing: text) ?? 0) / 1000 }
     var tag: String?
     if object.traits.contains(.entityTag) {
-      // The version in the record's URL is no part of the record.
+      // The version in the record's URL must not affect the tag.
       tag = try call.reader.records([id], of: object, fields: [], version: "v66.0")[0].map(EntityTag.of)
     }
     return Preconditions(request: call.request, lastModified: seconds, entityTag: tag)
@@ -115,7 +115,7 @@ enum RowRoutes {
     let body = try call.jsonObject()
     try key.refuse(in: body)
     let writer = try call.formWriter()
-    return try call.placingErrors { try call.org.transaction { try upsert(object, by: key, body, writer, call) } }
+    return try call.addingErrorPositions { try call.org.transaction { try upsert(object, by: key, body, writer, call) } }
   }
 
   private static func upsert(

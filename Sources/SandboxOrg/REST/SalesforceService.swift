@@ -1,16 +1,17 @@
 import Database
 
-/// The Salesforce API: finds the route, checks who calls, runs the handler on the org's queue.
+/// The Salesforce API: finds the route, authenticates the caller, and runs the handler on the org's
+/// queue.
 struct SalesforceService: ServerService {
   struct Endpoint: Sendable {
-    /// Everything below `/services/data/vNN.0` wants a session; the rest looks after itself.
+    /// True below `/services/data/vNN.0`; other resources authenticate for themselves.
     let needsSession: Bool
     let run: @Sendable (Call) throws -> ServerReply
   }
 
   let org: Org
   private let routes: RouteTable<Endpoint>
-  /// Paths of the org's sites, the longest first.
+  /// Paths of the org's sites, longest first.
   private let sites: [(path: String, segments: [String])]
 
   init(org: Org) {
@@ -45,7 +46,8 @@ struct SalesforceService: ServerService {
 
   package func begin(clock: any SandboxClock, url: String) { try? org.performAndWait { $0.instance.begin(at: url) } }
 
-  /// The sign-in resources carry secrets: tokens in queries, names and passwords in bodies.
+  /// Returns true for sign-in resources, which carry tokens in queries, and names and passwords in
+  /// bodies.
   func isSecret(_ request: ServerRequest) -> Bool {
     let segments = request.segments.map { $0.lowercased() }
     return segments.contains("oauth2") || segments.contains("soap") || ["id", "secur"].contains(segments.first)
@@ -53,7 +55,7 @@ struct SalesforceService: ServerService {
 
   func grant(of request: ServerRequest) -> String? { TokenRoutes.grant(of: request) }
 
-  /// Takes the path of a site off.
+  /// Removes the path of a site.
   func received(_ request: ServerRequest) -> ServerRequest {
     for (path, segments) in sites where request.segments.starts(with: segments) {
       var inner = request
@@ -94,10 +96,10 @@ struct SalesforceService: ServerService {
     .json(refusal.status, SandboxError(status: refusal.status, code: refusal.code, message: refusal.message).body)
   }
 
-  /// The answer with the request's faults. On the org's queue.
+  /// Answers with the request's faults applied. On the org's queue.
   func answered(_ request: ServerRequest, _ org: Org) -> ServerReply {
     do {
-      return try org.interfered(request) { try answer(request, org) }
+      return try org.withFaults(of: request) { try answer(request, org) }
     } catch {
       return reply(error)
     }
@@ -119,13 +121,14 @@ struct SalesforceService: ServerService {
     return reply
   }
 
-  /// Everything below `/services/data/` and `/services/apexrest/`; names are not case-sensitive, as in the route table.
+  /// Returns true for everything below `/services/data/` and `/services/apexrest/`. Case is
+  /// ignored, as in the route table.
   static func wantsSession(_ segments: [String]) -> Bool {
     guard segments.count > 1, segments[0].lowercased() == "services" else { return false }
     return segments[1].lowercased() == "apexrest" || segments[1].lowercased() == "data" && segments.count > 2
   }
 
-  /// What moves with the org: all data. Signing in goes on at the login host.
+  /// Returns true for data resources, which move with the org. Signing in stays at the login host.
   private static func isOnInstance(_ segments: [String]) -> Bool {
     wantsSession(segments) || segments.count > 1 && segments[0].lowercased() == "services" && segments[1].lowercased() == "async"
   }
@@ -156,7 +159,8 @@ struct SalesforceService: ServerService {
     return .json(405, error.body, headers: [("Allow", list)])
   }
 
-  /// Answers a request made inside another one, which has been signed in and counted. Failures are replies too.
+  /// Answers a subrequest, for which the outer request has been authenticated and counted. Failures
+  /// become responses.
   func reply(inside call: Call, at place: Int, to request: ServerRequest) -> ServerReply {
     do {
       return try call.org.item(place) { try route(request, call.org, call.userId) }
@@ -165,7 +169,7 @@ struct SalesforceService: ServerService {
     }
   }
 
-  /// The user of a call that brings its session in a header of its own.
+  /// Returns the user of a call that has its session in another header.
   static func user(ofSession token: String?, _ request: ServerRequest, _ org: Org) throws(SandboxError) -> String {
     guard let token, let session = org.session(ofAccessToken: token, at: request.mountPath) else { throw .sessionInvalid }
     return session.grant.user
@@ -192,7 +196,7 @@ struct SalesforceService: ServerService {
 }
 
 extension RouteTable where Handler == SalesforceService.Endpoint {
-  /// A route below `/services/data/vNN.0`.
+  /// Adds a route below `/services/data/vNN.0`.
   mutating func data(_ method: String, _ pattern: String, _ run: @escaping @Sendable (Call) throws -> ServerReply) {
     add(method, "/services/data/:version" + pattern, .init(needsSession: true, run: run))
   }

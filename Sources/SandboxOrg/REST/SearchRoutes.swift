@@ -1,6 +1,6 @@
 import JSON
 
-/// `/search` and what belongs to it.
+/// Serves `/search` and its subresources.
 enum SearchRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/search") { call in
@@ -22,7 +22,8 @@ enum SearchRoutes {
 
   // MARK: Searches made of parameters
 
-  /// The parameters of a GET as the body a POST would have: `sobject=Account&Account.fields=Id,Name&Account.limit=10`.
+  /// Converts the parameters of a GET to the body of a POST:
+  /// `sobject=Account&Account.fields=Id,Name&Account.limit=10`.
   private static func fromQuery(_ call: Call) -> JSONObject {
     var body = JSONObject()
     for name in ["q", "in"] { body[name] = call.request.parameter(name).map { .string($0) } }
@@ -61,7 +62,7 @@ enum SearchRoutes {
       if !objects.isEmpty { search.returning = try objects.map { try returned($0, of: body) } }
       return try runner(call).answer(search)
     } catch let error as SOQLError {
-      // There is no statement that a position could point into.
+      // Parameters have no statement to which a position could refer.
       throw SandboxError(status: 400, code: error.code, message: error.message)
     }
   }
@@ -82,14 +83,14 @@ enum SearchRoutes {
   private static func limit(_ name: String, of body: JSONObject) throws(SandboxError) -> Int? {
     guard let value = body[name], !value.isNull else { return nil }
     guard let limit = value.integerValue, (0...Int64(Int32.max)).contains(limit) else {
-      throw .json("\(name) must be a number from 0 on")
+      throw .json("\(name) must be a number of at least 0")
     }
     return Int(limit)
   }
 
   // MARK: Scope and layout
 
-  /// The objects a search looks at first: those the caller worked with last.
+  /// Answers with the objects to search first: those that the caller used recently.
   private static func scopeOrder(_ call: Call) -> ServerReply {
     let used = call.org.schema.objects.filter { !call.org.recentlyUsed.ids($0.name, of: call.userId).isEmpty }
     return .json(
@@ -116,7 +117,7 @@ enum SearchRoutes {
         }))
   }
 
-  /// The name, then the first few fields people look for.
+  /// Returns the name and the first few fields that users look for.
   private static func columns(_ object: ObjectSchema) -> [JSONValue] {
     let others = object.fields.filter { [.phone, .email, .url].contains($0.type) }.prefix(3)
     return ((object.nameField.map { [$0] } ?? []) + others).map { field in

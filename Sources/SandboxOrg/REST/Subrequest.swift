@@ -1,6 +1,7 @@
 import JSON
 
-/// A request inside another one: it runs through the same routes as real requests, signed in and counted with the outer one.
+/// A request inside another one. It is routed like any request, but authenticated and counted with
+/// the outer one.
 struct Subrequest {
   static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -8,11 +9,11 @@ struct Subrequest {
   /// From `/services/data/vNN.0` on, without the query.
   var segments: [String]
   var query: [(name: String, value: String)]
-  /// nil sends none.
+  /// nil sends no body.
   var body: JSONValue?
-  /// A file that goes with it: then it is sent as a form.
+  /// A file to send with it; the request becomes a form.
   var file: FormPart?
-  /// Lower-case names.
+  /// By name in lower case.
   var headers: [String: String] = [:]
 
   init(method: String, path: String, body: JSONValue?) {
@@ -23,21 +24,23 @@ struct Subrequest {
     self.body = body
   }
 
-  /// What follows `/services/data/vNN.0`, in lower case.
+  /// The segments after `/services/data/vNN.0`, in lower case.
   var resource: [String] { segments.dropFirst(3).map { $0.lowercased() } }
 
-  /// Whether this works on collections of records.
+  /// True if it works on collections of records.
   var isCollection: Bool { resource.starts(with: ["composite", "sobjects"]) }
   var isQuery: Bool { ["query", "queryall"].contains(resource.first ?? "") }
 
-  /// Calls that hold several requests cannot be held themselves, and jobs and files have bodies of other kinds.
+  /// True for resources that cannot be subrequests: calls with several requests, and jobs and
+  /// files, whose bodies are not JSON.
   var isRefusedInside: Bool {
     guard let first = resource.first else { return false }
     return (first == "composite" && !isCollection) || first == "jobs"
   }
 
-  /// Runs it and answers for it; failures are replies too.
-  /// - Parameter place: Among the call's requests, from 0 on.
+  /// Runs the request. Failures become responses.
+  ///
+  /// - Parameter place: Its index among the call's requests, from 0.
   func run(in call: Call, at place: Int) -> ServerReply {
     var headers = headers
     headers["host"] = call.request.header("host")
@@ -51,7 +54,7 @@ struct Subrequest {
     }
     let reply = call.service.reply(inside: call, at: place, to: request)
     guard reply.stream == nil else {
-      return .json(400, SandboxError.invalidInput("a file of this size has to be fetched by a request of its own").body)
+      return .json(400, SandboxError.invalidInput("a file of this size must be fetched by a separate request").body)
     }
     return reply
   }
@@ -60,7 +63,7 @@ struct Subrequest {
 extension ServerReply {
   var isFailure: Bool { status >= 400 }
 
-  /// The body as a JSON text: `null` without one, a string when it is no JSON.
+  /// Appends the body as JSON text: `null` if it is empty, a string if it is not JSON.
   func appendBody(to out: inout [UInt8]) {
     let type = headers.first { $0.name.lowercased() == "content-type" }?.value ?? ""
     if body.isEmpty {
@@ -74,6 +77,6 @@ extension ServerReply {
 }
 
 extension SandboxError {
-  /// A call whose parts do not make sense together.
+  /// Reports a call whose parts contradict each other.
   static func invalidInput(_ message: String) -> Self { Self(status: 400, code: "INVALID_INPUT", message: message) }
 }

@@ -2,7 +2,8 @@ import Database
 import JSON
 import RecordScan
 
-/// `/composite/tree/<type>`: records with their children in one body, all created or none.
+/// Serves `/composite/tree/<type>`: records with their children in one body, all or none of which
+/// are created.
 enum TreeRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("POST", "/composite/tree/:type", create)
@@ -14,12 +15,12 @@ enum TreeRoutes {
       throw SandboxError.json("the body needs the array 'records'")
     }
     let nodes = try TreeReader(schema: call.org.schema).nodes(roots, of: object)
-    let twins = twins(nodes)
-    guard twins.isEmpty else { return refused(twins) }
+    let duplicates = duplicates(nodes)
+    guard duplicates.isEmpty else { return refused(duplicates) }
     return try TreeRun(call: call).run(nodes)
   }
 
-  private static func twins(_ nodes: [TreeNode]) -> [(String, SandboxError)] {
+  private static func duplicates(_ nodes: [TreeNode]) -> [(String, SandboxError)] {
     var counts: [String: Int] = [:]
     for node in nodes { counts[node.referenceId, default: 0] += 1 }
     let error = SandboxError(
@@ -33,18 +34,18 @@ enum TreeRoutes {
   }
 }
 
-/// One record of a tree.
+/// A record of a tree.
 struct TreeNode {
   let object: ObjectSchema
   let referenceId: String
   let fields: JSONObject
-  /// The place of its parent in the list, and the field that refers to it.
+  /// The index of its parent in the list, and the field that refers to it.
   let parent: (index: Int, field: String)?
-  /// Where it stands in the body.
+  /// The path to the record in the body.
   let path: [PathStep]
 }
 
-/// Reads a tree into a list: all roots first, then the next level.
+/// Converts a tree to a list: all roots first, then the next level.
 struct TreeReader {
   let schema: OrgSchema
 
@@ -61,7 +62,7 @@ struct TreeReader {
           status: 400, code: "EXCEEDED_ID_LIMIT",
           message: "record limit reached. cannot submit more than \(Tuning.treeRecords) records into this call")
       }
-      // Two steps lead to a root, three more to the next level.
+      // The path to a root has two steps, and three more for each further level.
       guard (path.count + 1) / 3 <= Tuning.treeLevels else {
         throw .invalidInput("a tree has at most \(Tuning.treeLevels) levels")
       }
@@ -87,7 +88,7 @@ struct TreeReader {
     guard let record = value.objectValue else { throw .json("Cannot deserialize a record from \(value.kindName)") }
     guard let type = record["attributes"]?["type"]?.stringValue, schema.object(type)?.name == object.name else {
       let type = record["attributes"]?["type"]?.stringValue
-      throw .invalidInput("a record of type '\(type ?? "null")' stands where \(object.name) records belong")
+      throw .invalidInput("expected a record of type \(object.name) but got one of type '\(type ?? "null")'")
     }
     guard record["attributes"]?["referenceId"]?.stringValue?.isEmpty == false else {
       throw .invalidInput("every record needs a 'referenceId' in its 'attributes'")
@@ -100,7 +101,7 @@ struct TreeReader {
   }
 }
 
-/// Creates the records of a tree, parents before their children.
+/// Creates the records of a tree, parents before children.
 struct TreeRun {
   private struct Failed: Error {}
 
@@ -113,7 +114,7 @@ struct TreeRun {
       try call.org.transaction {
         for (index, node) in nodes.enumerated() {
           do {
-            ids.append(try call.org.item(index) { try call.placingErrors(at: node.path) { try create(node, ids) } })
+            ids.append(try call.org.item(index) { try call.addingErrorPositions(at: node.path) { try create(node, ids) } })
           } catch let error as SandboxError {
             ids.append(nil)
             failures.append((node.referenceId, error))
@@ -130,7 +131,7 @@ struct TreeRun {
     return .json(201, .object(["hasErrors": false, "results": .array(results)]))
   }
 
-  /// - Returns: nil for the child of a record that failed: it says nothing about the child itself.
+  /// - Returns: nil if the parent failed; this is not an error of the child.
   private func create(_ node: TreeNode, _ ids: [String?]) throws -> String? {
     var fields = node.fields
     if let parent = node.parent {

@@ -1,12 +1,13 @@
 import JSON
 
-/// `/ui-api/layout/<type>`: what layout sync downs fetch.
+/// Serves `/ui-api/layout/<type>`, which layout sync downs fetch.
 struct UILayout {
   private let call: Call
   private let plan: LayoutPlan
   private let layoutType: String, mode: String
 
-  /// - Throws: 404 for objects without pages, 400 for parameters with other values than the UI API has.
+  /// - Throws: 404 for objects without layouts, 400 for parameter values that the UI API does not
+  ///   have.
   init(_ call: Call) throws(SandboxError) {
     self.call = call
     plan = LayoutPlan(object: try LayoutRoutes.layoutable(call))
@@ -31,7 +32,7 @@ struct UILayout {
   private static func refused(_ name: String, _ given: String, _ values: [String]) -> SandboxError {
     SandboxError(
       status: 400, code: "ILLEGAL_QUERY_PARAMETER_VALUE",
-      message: "\(name): '\(given)' is none of \(values.joined(separator: ", "))")
+      message: "\(name): '\(given)' is not one of \(values.joined(separator: ", "))")
   }
 
   func reply() -> ServerReply {
@@ -75,7 +76,7 @@ struct UILayout {
     ])
   }
 
-  /// The UI API's name of a type.
+  /// Returns the UI API's name of a type.
   static func dataType(_ type: FieldType) -> String {
     switch type {
     case .id, .reference: return "Reference"

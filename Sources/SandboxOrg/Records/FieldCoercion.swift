@@ -2,7 +2,7 @@ import Database
 import JSON
 import Support
 
-/// Turns a client's JSON value into what a column holds, or says why not.
+/// Converts a client's JSON value to the value of a column.
 struct FieldCoercion {
   let object: ObjectSchema
   let field: FieldSchema
@@ -51,7 +51,8 @@ struct FieldCoercion {
     return value
   }
 
-  /// `a;b`, each value once and in the picklist's order, whatever order they were written in. Values the picklist lacks follow.
+  /// Returns `a;b` without duplicates and in the picklist's order; values that are not in the
+  /// picklist follow.
   private func pickedSeveral(_ value: SQLValue) throws(SandboxError) -> SQLValue {
     guard case .text(let text) = value else { return value }
     var chosen: [String] = []
@@ -112,7 +113,7 @@ struct FieldCoercion {
     return .real((value * unit).rounded() / unit)
   }
 
-  /// Whole numbers have 32 bits.
+  /// Integers have 32 bits.
   private static let wholeNumberLimit = 2_147_483_648.0
 
   private func power(_ exponent: Int) -> Double { (0..<max(0, exponent)).reduce(1.0) { value, _ in value * 10 } }
@@ -128,7 +129,7 @@ struct FieldCoercion {
   private func moment(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     guard let text = json.stringValue else { throw mismatch(json) }
     if field.type == .date {
-      // A moment is cut to its day.
+      // A timestamp is truncated to its date.
       guard let date = CivilDate(parsing: text.prefix(10)),
         text.utf8.count == 10 || Timestamp.milliseconds(parsing: text) != nil
       else { throw mismatch(json) }
@@ -138,7 +139,7 @@ struct FieldCoercion {
     return .text(Timestamp.text(milliseconds / 1000))
   }
 
-  /// `hh:mm`, with or without seconds, a fraction and `Z`; kept as `hh:mm:ss.SSSZ`.
+  /// Reads `hh:mm` with optional seconds, fraction and `Z`; stored as `hh:mm:ss.SSSZ`.
   private func time(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     guard let text = json.stringValue else { throw mismatch(json) }
     guard let time = TimeOfDay.text(parsing: text) else { throw mismatch(json) }
@@ -162,7 +163,7 @@ struct FieldCoercion {
 
   // MARK: References
 
-  /// Shape and type only; whether the row exists is the writer's question.
+  /// Checks the form and type of an id. The writer checks that the row exists.
   private func reference(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     guard let text = json.stringValue else { throw mismatch(json) }
     if trimmed(text).isEmpty { return .null }
@@ -174,7 +175,7 @@ struct FieldCoercion {
     return .text(id)
   }
 
-  /// The wording of Salesforce's JSON reader.
+  /// Returns an error in the wording of Salesforce's JSON reader.
   private func mismatch(_ json: JSONValue) -> SandboxError {
     let kind: String
     switch json {

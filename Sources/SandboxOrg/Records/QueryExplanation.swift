@@ -1,7 +1,8 @@
 import Database
 import JSON
 
-/// How a statement would be run, in the shape of Salesforce's query plans. On the org's queue.
+/// Explains how a statement would run, in the format of Salesforce's query plans. On the org's
+/// queue.
 struct QueryExplanation {
   let runner: QueryRunner
 
@@ -10,7 +11,7 @@ struct QueryExplanation {
     let all = try number("SELECT count(*) FROM \(plan.object.table)", [])
     let rows = try number("SELECT count(*) FROM (\(plan.sql))", plan.bindings)
     let index = try index(of: plan)
-    // A scan looks at every row; an index at those it finds, and a little more.
+    // A scan reads every row; an index reads the matching rows and a little more.
     let share = all == 0 ? 0 : Double(rows) / Double(all)
     let step: JSONObject = [
       "cardinality": .integer(rows), "fields": .array(index.map { [.string($0)] } ?? []),
@@ -26,7 +27,8 @@ struct QueryExplanation {
     return try statement.step() ? statement.int64(0) : 0
   }
 
-  /// The field whose index leads to the rows; nil when all are looked at. Indexes are named `Object_Field`.
+  /// Returns the field whose index finds the rows; nil for a full scan. Indexes are named
+  /// `Object_Field`.
   private func index(of plan: QueryPlan) throws -> String? {
     let statement = try QueryRunner.prepared("EXPLAIN QUERY PLAN " + plan.sql, plan.bindings, on: runner.org)
     while try statement.step() {

@@ -1,13 +1,13 @@
 import Database
 import JSON
 
-/// Runs statements and writes result pages. On the org's queue.
+/// Runs statements and renders result pages. On the org's queue.
 struct QueryRunner {
   let org: Org
-  /// `v66.0`: URLs in the answer repeat the version asked for.
+  /// Such as `v66.0`; URLs in the response repeat the requested version.
   let version: String
   let userId: String
-  /// Records in a page.
+  /// Records per page.
   let pageSize: Int
 
   private var context: RenderContext { RenderContext(org: org, version: version, userId: userId, pageSize: pageSize) }
@@ -25,7 +25,7 @@ struct QueryRunner {
     }
   }
 
-  /// The page a locator stands for.
+  /// Renders the page of a locator.
   func next(_ locator: String) throws -> [UInt8] {
     let (id, cursor, start) = try org.cursor(locator, userId: userId)
     return try page(cursor, id: id, start: start)
@@ -37,7 +37,7 @@ struct QueryRunner {
     return try compiler.compile(statement, includeDeleted: includeDeleted)
   }
 
-  /// The records of a statement's answer; of `SELECT COUNT()`, which has none, how many there are.
+  /// Returns the records of a response; for `SELECT COUNT()` their number.
   static func found(_ soql: String, in answer: JSONValue) throws -> JSONValue {
     if case .count = try Parser.parse(Array(soql.unicodeScalars)).selection { return answer["totalSize"] ?? 0 }
     return answer["records"] ?? []
@@ -52,7 +52,8 @@ struct QueryRunner {
     return rows
   }
 
-  /// Statements come from clients: they are not kept. What SQLite finds too large, a real org does too.
+  /// Prepares a client's statement, which is not cached. If SQLite finds it too large, the error is
+  /// that of a real org.
   static func prepared(_ sql: String, _ bindings: [SQLValue] = [], on org: Org) throws(SandboxError) -> Statement {
     do throws(DatabaseError) {
       let statement = try org.connection.prepare(sql)
@@ -66,14 +67,14 @@ struct QueryRunner {
     }
   }
 
-  /// FOR VIEW and FOR REFERENCE: the rows of the first page count as seen.
+  /// Applies FOR VIEW and FOR REFERENCE: rows of the first page count as viewed.
   private func note(_ plan: QueryPlan, _ cursor: CursorTable.Cursor) throws {
     guard plan.use != .none else { return }
     let rows = cursor.rows.prefix(pageSize)
     let field = plan.object.field(plan.use == .view ? "LastViewedDate" : "LastReferencedDate")
     let moment = SQLValue.text(Timestamp.text(org.configuration.clock.now()))
     try org.transaction {
-      // The row seen first is the newest.
+      // The first row becomes the most recent item.
       for row in rows.reversed() {
         if let field {
           try org.connection.run(
@@ -85,7 +86,7 @@ struct QueryRunner {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   private func count(_ number: Int64) -> [UInt8] { Array("{\"totalSize\":\(number),\"done\":true,\"records\":[]}".utf8) }
 
@@ -106,7 +107,7 @@ struct QueryRunner {
       for (index, name) in names.enumerated() {
         records.append(contentsOf: name)
         let column = Int32(index)
-        // The flag of a subtotal's row has no value.
+        // The grouping flag of a subtotal row has no value.
         if forms[index] == .boolean, statement.isNull(column) {
           records.append(contentsOf: ValueText.null)
         } else {

@@ -15,7 +15,7 @@ struct RecordReader {
     }
   }
 
-  /// Ids of live rows with this value in a field that is unique or looked up by.
+  /// Returns ids of live rows with this value in a unique or look-up field.
   func ids(in object: ObjectSchema, where field: FieldSchema, is value: SQLValue) throws(DatabaseError) -> [String] {
     let statement = try org.connection.statement(
       "SELECT Id FROM \(object.table) WHERE \"\(field.name)\" = ? AND IsDeleted = 0 ORDER BY Id")
@@ -26,7 +26,7 @@ struct RecordReader {
     return ids
   }
 
-  /// Ids of rows that went with their parent: deleted with the same stamp.
+  /// Returns ids of rows that were deleted with their parent, at the same timestamp.
   func deletedIds(
     in object: ObjectSchema, where field: FieldSchema, is parent: String, at stamp: SQLValue
   ) throws(DatabaseError) -> [String] {
@@ -39,7 +39,7 @@ struct RecordReader {
     return ids
   }
 
-  /// Rows as JSON texts in the order of `ids`; nil for those that are deleted or were never there.
+  /// Returns rows as JSON text in the order of `ids`; nil for deleted and missing ones.
   func records(_ ids: [String?], of object: ObjectSchema, fields: [String], version: String) throws -> [[UInt8]?] {
     let plan = try plan(object, fields: fields)
     let renderer = try RecordRenderer(plan, RenderContext(org: org, version: version))
@@ -59,7 +59,7 @@ struct RecordReader {
     }
   }
 
-  /// - Parameter fields: Empty asks for every field.
+  /// - Parameter fields: Empty for all fields.
   private func plan(_ object: ObjectSchema, fields: [String]) throws(SandboxError) -> RecordPlan {
     let names = fields.isEmpty ? object.fields.map(\.name) : fields
     do throws(SOQLError) {

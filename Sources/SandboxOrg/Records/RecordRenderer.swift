@@ -1,18 +1,18 @@
 import Database
 import JSON
 
-/// Writes rows as JSON straight from SQLite's columns: no value is built on the way.
+/// Renders rows as JSON directly from SQLite's columns, without intermediate values.
 struct RecordRenderer {
   private indirect enum Item {
     case field(key: [UInt8], column: Int32, JSONForm)
     case parent(key: [UInt8], Node)
     case children(key: [UInt8], ChildRenderer)
-    /// A path that ends in the field's name.
+    /// The URL path of a binary field; `end` is its last part, the field's name.
     case bytes(key: [UInt8], column: Int32, end: [UInt8])
   }
   private struct Node {
-    /// `{"attributes":{"type":"Contact","url":"/services/data/v66.0/sobjects/Contact/`, by id prefix.
-    /// `path` is the end of `text` from `/services` on.
+    /// The start `{"attributes":{"type":"Contact","url":"/services/data/v66.0/sobjects/Contact/` by
+    /// id prefix. `path` is the part of `text` from `/services` on.
     let heads: [(prefix: [UInt8], text: [UInt8], path: [UInt8])]
     let idColumn: Int32
     let items: [Item]
@@ -21,7 +21,7 @@ struct RecordRenderer {
 
   private let root: Node
 
-  /// - Throws: What SQLite says to the statement of a child query.
+  /// - Throws: SQLite's error for the statement of a child query.
   init(_ plan: RecordPlan, _ context: RenderContext) throws { root = try Self.node(plan.root, context) }
 
   private static func node(_ node: RecordPlan.RecordNode, _ context: RenderContext) throws -> Node {
@@ -49,7 +49,7 @@ struct RecordRenderer {
 
   private static func key(_ name: String) -> [UInt8] { Array(",\"\(name)\":".utf8) }
 
-  /// Appends the row `statement` stands on.
+  /// Appends the current row of `statement`.
   func append(_ statement: Statement, to out: inout [UInt8]) throws { try append(root, statement, &out) }
 
   private func append(_ node: Node, _ row: Statement, _ out: inout [UInt8]) throws {
@@ -92,17 +92,17 @@ struct RecordRenderer {
   private static let headEnd = Array("\"}".utf8)
 }
 
-/// What rendering needs to know of the request, and where further pages of child rows are kept.
+/// The request's data for rendering, and where further pages of child rows are stored.
 struct RenderContext {
   let org: Org
-  /// The API version of the request, such as `v66.0`: URLs repeat it.
+  /// The API version of the request, such as `v66.0`; URLs repeat it.
   let version: String
   var userId = ""
-  /// Rows of a page, and of a nested one.
+  /// Rows per page, also of nested results.
   var pageSize = Tuning.maximumPageSize
 }
 
-/// Writes the rows of a child query as a nested result.
+/// Renders the rows of a child query as a nested result.
 final class ChildRenderer {
   private let plan: ChildPlan
   private let context: RenderContext
@@ -119,7 +119,7 @@ final class ChildRenderer {
     for (index, value) in plan.bindings.enumerated() { rows.bind(Int32(index + 2), value) }
   }
 
-  /// - Parameter id: The parent's, valid until its statement moves on.
+  /// - Parameter id: The parent's id, valid until its statement advances.
   func append(parentId id: UnsafeRawBufferPointer, to out: inout [UInt8]) throws {
     let found = try children(of: id)
     guard !found.isEmpty else {
@@ -148,7 +148,8 @@ final class ChildRenderer {
 }
 
 extension RecordRenderer {
-  /// Appends the rows with these rowids, with commas between, read by `statement`. Rows that are gone are left out.
+  /// Appends the rows with these rowids, separated by commas and read through `statement`. Rows
+  /// that no longer exist are skipped.
   func append(_ rows: ArraySlice<Int64>, with statement: Statement, to out: inout [UInt8]) throws {
     var isFirst = true
     for row in rows {

@@ -1,8 +1,9 @@
 import Database
 
-/// Bytes that come in parts of a form, or go into parts beside the row.
+/// Bytes that come in form parts, or are stored apart from the row.
 extension RecordWriter {
-  /// - Throws: ``SandboxError`` `INVALID_MULTIPART_REQUEST` for a part that is named like no field of bytes.
+  /// - Throws: ``SandboxError`` `INVALID_MULTIPART_REQUEST` for a part that is not named after a
+  ///   binary field.
   func addBytes(
     to values: inout [String: SQLValue], _ object: ObjectSchema, isNew: Bool, _ refused: inout [String]
   ) throws(SandboxError) {
@@ -10,7 +11,7 @@ extension RecordWriter {
       guard let field = object.field(name), field.type == .base64 else {
         let fields = object.fields.filter { $0.type == .base64 }.map(\.name)
         let hint = fields.isEmpty ? "\(object.name) has none" : "\(object.name) has \(fields.joined(separator: ", "))"
-        throw .invalidForm("the binary part '\(name)' has to be named after a field of bytes; \(hint)")
+        throw .invalidForm("the binary part '\(name)' must be named after a binary field; \(hint)")
       }
       guard isNew ? field.isCreateable : field.isUpdateable else {
         refused.append(field.name)
@@ -26,8 +27,9 @@ extension RecordWriter {
     }
   }
 
-  /// The bytes that are kept beside the row. Their fields only tell that there are some.
-  func takeApart(
+  /// Removes the bytes that are stored apart from the row; their fields only record that there are
+  /// some.
+  func extractBytes(
     _ object: ObjectSchema, _ values: inout [String: SQLValue]
   ) -> [(field: String, bytes: ArraySlice<UInt8>)] {
     var taken: [(field: String, bytes: ArraySlice<UInt8>)] = []
@@ -42,7 +44,7 @@ extension RecordWriter {
 }
 
 extension SandboxError {
-  /// A multipart body that cannot be used.
+  /// Reports an unusable multipart body.
   static func invalidForm(_ message: String) -> Self {
     Self(status: 400, code: "INVALID_MULTIPART_REQUEST", message: message)
   }

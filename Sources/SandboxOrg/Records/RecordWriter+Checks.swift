@@ -1,6 +1,6 @@
 import Database
 
-/// What a row must fulfil besides the form of its values.
+/// Checks on a row as a whole, in addition to those of its values.
 extension RecordWriter {
   func requirePresent(_ object: ObjectSchema, _ values: [String: SQLValue], onlyGiven: Bool) throws(SandboxError) {
     let missing = object.fields.filter { field in
@@ -16,7 +16,7 @@ extension RecordWriter {
   /// - Parameter id: The row being updated.
   func checkReferences(_ values: [String: SQLValue], _ object: ObjectSchema, id: String?) throws {
     for field in object.fields where field.type == .reference {
-      // Of what a described object refers to, the org need not have any.
+      // Objects from describe files may refer to objects that the org does not have.
       guard case .text(let target)? = values[field.name], !field.referenceTo.isEmpty else { continue }
       guard let parent = org.schema.object(ofId: target), field.referenceTo.contains(parent.name) else {
         throw SandboxError(
@@ -29,13 +29,13 @@ extension RecordWriter {
       case .missing: throw SandboxError.crossReference
       }
       if field.name == "RecordTypeId" { try RecordTypes(connection: org.connection).check(target, for: object) }
-      // A row that gets a child is locked for it; owners are not.
+      // Adding a child locks its parent; owners are not locked.
       if field.name != "OwnerId" { try org.interference.requireUnlocked(target, of: parent) }
       if let id, parent.name == object.name { try refuseCircle(object, field, from: target, to: id) }
     }
   }
 
-  /// A row is never among its own ancestors.
+  /// Refuses a row that would become its own ancestor.
   private func refuseCircle(_ object: ObjectSchema, _ field: FieldSchema, from start: String, to id: String) throws {
     let circle = try org.connection.firstValue(
       "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT t.\"\(field.name)\" FROM \(object.table) t, up WHERE t.Id = up.id) "
@@ -61,12 +61,14 @@ extension RecordWriter {
 
   // MARK: Validation rules
 
-  /// Undoes what `body` wrote when it throws: rules look at the row as it would be, and files bring other rows along.
+  /// Runs `body` and rolls back its changes if it throws: rules check the row after the change, and
+  /// files write other rows as well.
   func keepingRules<T>(_ object: ObjectSchema, _ body: () throws -> T) throws -> T {
     object.rules.isEmpty && !object.traits.contains(.fileVersion) ? try body() : try org.transaction(body)
   }
 
-  /// - Throws: ``SandboxError`` `FIELD_CUSTOM_VALIDATION_EXCEPTION` with one detail for each rule that the row breaks.
+  /// - Throws: ``SandboxError`` `FIELD_CUSTOM_VALIDATION_EXCEPTION` with one detail for each
+  ///   violated rule.
   func checkRules(_ object: ObjectSchema, _ id: String) throws {
     var broken: [SandboxError.Detail] = []
     for rule in object.rules {

@@ -1,9 +1,12 @@
 import Database
 
-/// Soft deletes: the row stays for queryAll, with a new stamp.
+/// Soft deletes: the row stays for queryAll, with a new timestamp.
 extension RecordWriter {
-  /// Deletes a live row with all that hangs on it; in the caller's transaction, which must roll back on an error.
-  /// - Throws: ``SandboxError`` `DELETE_FAILED` while a row that must not lose its parent refers to it.
+  /// Deletes a live row with its dependents; in the caller's transaction, which must roll back on
+  /// an error.
+  ///
+  /// - Throws: ``SandboxError`` `DELETE_FAILED` if a row that must not lose its parent refers to
+  ///   it.
   func delete(_ object: ObjectSchema, id: String) throws {
     guard object.isDeletable else {
       throw SandboxError(
@@ -11,11 +14,11 @@ extension RecordWriter {
         fields: [])
     }
     if object.traits.contains(.fileShare) { try FileShares(org: org).checkDelete(id) }
-    let doomed = try family(object, id)
-    for (child, childId) in doomed { try org.interference.requireUnlocked(childId, of: child) }
-    for (child, childId) in doomed { try refuseIfRestricted(child, childId) }
+    let deleted = try dependents(object, id)
+    for (child, childId) in deleted { try org.interference.requireUnlocked(childId, of: child) }
+    for (child, childId) in deleted { try refuseIfRestricted(child, childId) }
     let stamp = SQLValue.text(Timestamp.text(org.stamp()))
-    for (child, childId) in doomed {
+    for (child, childId) in deleted {
       try releaseReferences(child, childId, stamp)
       try org.connection.run(
         "UPDATE \(child.table) SET IsDeleted = 1, LastModifiedDate = ?1, SystemModstamp = ?1, LastModifiedById = ?2 "
@@ -23,8 +26,8 @@ extension RecordWriter {
     }
   }
 
-  /// The row and what cascades from it, parents first.
-  private func family(_ object: ObjectSchema, _ id: String) throws -> [(ObjectSchema, String)] {
+  /// Returns the row and the rows its deletion cascades to, parents first.
+  private func dependents(_ object: ObjectSchema, _ id: String) throws -> [(ObjectSchema, String)] {
     var found = [(object, id)]
     var seen: Set<String> = [id]
     var index = 0
@@ -60,7 +63,8 @@ extension RecordWriter {
     return text
   }
 
-  /// Rows that may live without their parent lose the reference; only `SystemModstamp` tells of it.
+  /// Clears references of rows that can exist without their parent; only their `SystemModstamp`
+  /// changes.
   private func releaseReferences(_ object: ObjectSchema, _ id: String, _ stamp: SQLValue) throws {
     for (child, field) in org.schema.references(to: object.name)
     where field.onParentDelete == .setNull && field.isCreateable && field.name != "OwnerId" {
@@ -71,11 +75,12 @@ extension RecordWriter {
   }
 }
 
-/// Out of the recycle bin. REST has no resource for it; the org's owner does it from outside.
+/// Undeletes. REST has no resource for it; ``SandboxServer`` offers it to tests.
 extension RecordWriter {
-  /// Brings a deleted row back with the rows that went along with it. References that were let go stay empty.
-  /// - Throws: ``SandboxError`` `UNDELETE_FAILED` for a row that is not in the bin, `ENTITY_IS_DELETED` while a parent it
-  ///   cannot be without is.
+  /// Restores a deleted row with the rows that were deleted with it. Cleared references stay empty.
+  ///
+  /// - Throws: ``SandboxError`` `UNDELETE_FAILED` if the row is not in the recycle bin,
+  ///   `ENTITY_IS_DELETED` if a required parent is deleted.
   func undelete(_ object: ObjectSchema, id: String) throws {
     guard try reader.presence(of: id, in: object) == .deleted else {
       throw SandboxError(

@@ -1,15 +1,16 @@
 import Database
 import JSON
 
-/// Creates and updates rows, checking what a real org checks in the order it does. On the org's queue, inside the
-/// caller's transaction. When it throws, the row is as it was.
+/// Creates and updates rows. Runs the checks of a real org, in its order. On the org's queue, in
+/// the caller's transaction. If it throws, the row is unchanged.
 struct RecordWriter {
   let org: Org
-  /// Whose names the row gets in `CreatedById` and `LastModifiedById`.
+  /// The user in `CreatedById` and `LastModifiedById`.
   let userId: String
-  /// The org itself writes: read-only fields and stamps may be given, and objects that clients cannot create are made.
+  /// True for writes of the org itself, which may set read-only fields and timestamps, and create
+  /// objects that clients cannot.
   var isSystem = false
-  /// Bytes of base64 fields that came beside the body, by the field's name.
+  /// Bytes of base64 fields that are not in the body, by field name.
   var bytes: [String: ArraySlice<UInt8>] = [:]
 
   var reader: RecordReader { RecordReader(org: org) }
@@ -31,7 +32,7 @@ struct RecordWriter {
       }
     }
     try derive(object, &values, isNew: true)
-    let apart = takeApart(object, &values)
+    let apart = extractBytes(object, &values)
     let files = object.traits.contains(.fileVersion) ? FileVersions(writer: self) : nil
     files?.describe(&values, apart.first?.bytes)
     try requirePresent(object, values, onlyGiven: false)
@@ -63,7 +64,7 @@ struct RecordWriter {
     if !problems.isEmpty { throw SandboxError(status: 400, details: problems) }
     try checkReferences(values, object, id: id)
     try checkUnique(values, object, except: id)
-    let apart = takeApart(object, &values)
+    let apart = extractBytes(object, &values)
     let stamp = SQLValue.text(Timestamp.text(org.stamp()))
     values["LastModifiedDate"] = stamp
     values["SystemModstamp"] = stamp
@@ -83,9 +84,10 @@ struct RecordWriter {
 
   // MARK: Bodies
 
-  /// Field names and values of a body, by canonical name, with what is wrong with single values.
-  /// - Throws: ``SandboxError`` for what a real org finds before it looks at values: unknown fields, fields that cannot be
-  ///   written, and JSON of another type.
+  /// Returns the fields of a body by canonical name, with the problems of single values.
+  ///
+  /// - Throws: ``SandboxError`` for problems that a real org finds before it checks values: unknown
+  ///   fields, fields that cannot be written, and JSON of the wrong type.
   private func given(
     _ body: JSONObject, _ object: ObjectSchema, isNew: Bool
   ) throws -> (values: [String: SQLValue], problems: [SandboxError.Detail]) {
@@ -113,7 +115,7 @@ struct RecordWriter {
           throw error
         }
         problems += error.details
-        // It is there, though it is wrong.
+        // The field counts as present although its value is invalid.
         values[field.name] = .text("")
       }
     }
@@ -134,7 +136,8 @@ struct RecordWriter {
         + "settings of this field and verify that it is read/write for your profile or permission set.", fields: fields)
   }
 
-  /// `{"Account":{"External_Id__c":"x"}}` in place of `AccountId`. `attributes.type` chooses among several targets.
+  /// Resolves `{"Account":{"External_Id__c":"x"}}`, which replaces `AccountId`. `attributes.type`
+  /// selects one of several targets.
   private func referenced(by nested: JSONObject, _ field: FieldSchema) throws -> String {
     let pairs = nested.filter { $0.key.lowercased() != "attributes" }
     let type = nested["attributes"]?["type"]?.stringValue?.lowercased()
@@ -165,7 +168,7 @@ struct RecordWriter {
 
   // MARK: Derived values
 
-  /// Sets the stored fields that follow from others.
+  /// Sets stored fields that are derived from others.
   private func derive(_ object: ObjectSchema, _ values: inout [String: SQLValue], isNew: Bool) throws {
     for field in object.fields where values[field.name] == nil {
       switch field.computation {
@@ -210,9 +213,9 @@ struct RecordWriter {
   }
 }
 
-/// The values of fields that count rows.
+/// The values of auto-number fields.
 enum AutoNumber {
-  /// - Parameter format: With `{0000}` where the number goes: as many digits at least.
+  /// - Parameter format: Contains `{0000}` for the number, padded to at least that many digits.
   static func text(_ number: Int, format: String) -> String {
     guard let open = format.firstIndex(of: "{"), let close = format[open...].firstIndex(of: "}") else {
       return format + String(number)

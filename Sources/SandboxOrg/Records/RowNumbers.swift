@@ -1,16 +1,17 @@
 import Database
 
-/// The numbers of rows, which their ids are made of: no number is given twice, also when the newest row is gone.
+/// The row numbers from which ids are made. A number is never reused, even after the newest row is
+/// removed.
 struct RowNumbers {
   let connection: Connection
 
-  /// Makes the table, or finds it.
+  /// Creates the table if it does not exist.
   static func prepare(_ connection: Connection) throws(DatabaseError) {
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS sandbox_row_number (object TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID")
   }
 
-  /// The highest number an object's rows have, or had.
+  /// Returns the highest number that an object's rows have or had.
   func last(of object: ObjectSchema) throws -> Int64 {
     let last = try connection.firstValue(
       "SELECT max(coalesce((SELECT max(rowid) FROM \(object.table)), 0), "
@@ -19,7 +20,7 @@ struct RowNumbers {
     return number
   }
 
-  /// Takes a row out of its table for good, with its bytes. In the caller's transaction.
+  /// Removes a row permanently, with its bytes. In the caller's transaction.
   func remove(_ id: String, of object: ObjectSchema) throws(DatabaseError) {
     try connection.run(
       "INSERT INTO sandbox_row_number SELECT ?1, rowid FROM \(object.table) WHERE Id = ?2 "

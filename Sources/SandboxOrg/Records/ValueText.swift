@@ -1,14 +1,14 @@
 import Database
 import JSON
 
-/// Columns as JSON text.
+/// Renders columns as JSON text.
 enum ValueText {
   static let null = Array("null".utf8)
   private static let trueText = Array("true".utf8), falseText = Array("false".utf8)
 
-  /// Appends one column of the row a statement stands on.
+  /// Appends one column of a statement's current row.
   static func append(_ row: Statement, _ column: Int32, _ form: JSONForm, to out: inout [UInt8]) {
-    // Flags of a row that is there are never null.
+    // Flags are never null in an existing row.
     if form == .boolean {
       out.append(contentsOf: row.int64(column) != 0 ? trueText : falseText)
       return
@@ -24,7 +24,7 @@ enum ValueText {
       out.append(UInt8(ascii: "\""))
     case .text: appendQuoted(row.bytes(column), to: &out)
     case .json: out.append(contentsOf: row.bytes(column))
-    // Their path needs the row's id, which only the renderer has.
+    // Only the renderer knows the row's id, which the path needs.
     case .bytes: out.append(contentsOf: null)
     case .integer, .boolean: appendInteger(row.int64(column), to: &out)
     case .real: appendReal(row.double(column), to: &out)
@@ -32,7 +32,7 @@ enum ValueText {
     }
   }
 
-  /// Copies whole when nothing needs an escape, which is almost always.
+  /// Copies the text unless it needs escapes, which is rare.
   private static func appendQuoted(_ text: UnsafeRawBufferPointer, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
     if text.contains(where: { $0 < UInt8(ascii: " ") || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
@@ -54,7 +54,7 @@ enum ValueText {
     out[start...].reverse()
   }
 
-  /// Whole numbers, which most are, need no search for the shortest form.
+  /// Renders integral values, which are most common, without searching for the shortest form.
   private static func appendReal(_ value: Double, to out: inout [UInt8]) {
     guard abs(value) < 1e15, value == value.rounded(.towardZero), value.sign == .plus || value != 0 else {
       JSONText.append(value, to: &out)
@@ -66,7 +66,7 @@ enum ValueText {
   }
 }
 
-/// What FORMAT shows a reader in the United States.
+/// The output of FORMAT for the locale en_US.
 enum DisplayText {
   static func text(_ row: Statement, _ column: Int32, _ form: JSONForm) -> String {
     switch form {
@@ -82,7 +82,7 @@ enum DisplayText {
     }
   }
 
-  /// `1,234.50`: rounded half away from zero at `scale` digits.
+  /// Returns a text such as `1,234.50`, rounded half away from zero to `scale` digits.
   private static func number(_ value: Double, scale: Int) -> String {
     let factor = (0..<max(0, min(scale, 9))).reduce(1.0) { product, _ in product * 10 }
     let scaled = (abs(value) * factor).rounded(.toNearestOrAwayFromZero)
@@ -99,13 +99,13 @@ enum DisplayText {
     return sign + String(digits) + tail
   }
 
-  /// `2026-03-02…` as `3/2/2026`.
+  /// Converts `2026-03-02…` to `3/2/2026`.
   private static func date(_ text: String) -> String {
     guard let day = CivilDate(parsing: text.prefix(10)) else { return text }
     return "\(day.month)/\(day.day)/\(day.year)"
   }
 
-  /// `09:00` as `9:00 AM`.
+  /// Converts `09:00` to `9:00 AM`.
   private static func clock(_ text: Substring) -> String {
     let hour = Int(text.prefix(2)) ?? 0
     return "\((hour + 11) % 12 + 1):\(text.suffix(2)) \(hour < 12 ? "AM" : "PM")"

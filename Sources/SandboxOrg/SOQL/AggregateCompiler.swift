@@ -1,9 +1,10 @@
 import Database
 
-/// Translates queries with aggregates or GROUP BY.
+/// Compiles queries with aggregates or GROUP BY.
 ///
-/// The rows are read once, as columns `c0`, `c1` …; each set of groups computes aggregates `a0`, `a1` … over them; HAVING,
-/// ORDER BY and LIMIT work on the groups. ROLLUP and CUBE are several sets one after the other.
+/// The rows are read once, as columns `c0`, `c1` …; each grouping set computes aggregates `a0`,
+/// `a1` … over them; HAVING, ORDER BY and LIMIT apply to the groups. ROLLUP and CUBE are several
+/// grouping sets.
 struct AggregateCompiler {
   let compiler: QueryCompiler
   let query: SOQLQuery
@@ -69,7 +70,8 @@ struct AggregateCompiler {
     }
   }
 
-  /// A field has its own name, whatever path leads to it; everything else is counted.
+  /// Returns the result's key: for a field its name without the path; other expressions are
+  /// numbered.
   private func key(of expression: Expression, _ operand: Operand, _ unnamed: inout Int) -> String {
     if case .field = expression { return operand.name }
     if case .call(let function, .field, _) = expression, function.kind == .display { return operand.name }
@@ -81,7 +83,7 @@ struct AggregateCompiler {
 /// Operands of groups of rows.
 struct GroupOperands: OperandSource {
   var rows: RowOperands
-  /// What is read of each row. The first `groupCount` are what the rows are grouped by.
+  /// The columns read from each row. The first `groupCount` are the grouping keys.
   private var columns: [Operand] = []
   private(set) var groupCount = 0
   /// Aggregates over the columns, in SQL.
@@ -146,7 +148,8 @@ struct GroupOperands: OperandSource {
     case .COUNT: sql = "count(\(column.sql))"
     case .COUNT_DISTINCT: sql = "count(DISTINCT \(column.collated))"
     case .MIN where !column.picklist.isEmpty, .MAX where !column.picklist.isEmpty:
-      // The smallest and the largest value by the list's order: with its position, in six digits, in front.
+      // Prefix each value with its six-digit position in the picklist to get the minimum or maximum
+      // in picklist order.
       sql = "substr(\(function.rawValue.lowercased())(printf('%06d', \(column.rank)) || \(column.sql)), 7)"
     case .MIN, .MAX: sql = "\(function.rawValue.lowercased())(\(column.collated))"
     default: sql = "\(function.rawValue.lowercased())(\(column.sql))"
@@ -196,7 +199,8 @@ struct GroupOperands: OperandSource {
     columns.isEmpty ? "1" : columns.enumerated().map { "\($1.sql) AS c\($0)" }.joined(separator: ", ")
   }
 
-  /// One SELECT for each set of groups: with ROLLUP the fields are left away from the end, with CUBE in every combination.
+  /// Returns one SELECT per grouping set: ROLLUP drops fields from the end, CUBE uses every
+  /// combination.
   func sets(_ grouping: Grouping?) -> String {
     let all = (1 << groupCount) - 1
     var masks = [all]
@@ -208,7 +212,7 @@ struct GroupOperands: OperandSource {
     return masks.map { set(grouped: $0) }.joined(separator: " UNION ALL ")
   }
 
-  /// - Parameter mask: Bit n is set when the rows are grouped by column n; otherwise it is null.
+  /// - Parameter mask: If bit n is set, column n is a grouping key; otherwise it is null.
   private func set(grouped mask: Int) -> String {
     var list: [String] = []
     var keys: [String] = []
@@ -223,7 +227,7 @@ struct GroupOperands: OperandSource {
       }
     }
     list += aggregates.enumerated().map { "\($1) AS a\($0)" }
-    // Without any field left there is one group, but none of no rows.
+    // Without keys there is one group, but none if there are no rows.
     if keys.isEmpty, groupCount > 0 { keys.append("NULL") }
     let clause = keys.isEmpty ? "" : " GROUP BY " + keys.joined(separator: ", ")
     return "SELECT \(list.joined(separator: ", ")) FROM s\(clause)"

@@ -1,16 +1,16 @@
-/// A value as written.
+/// A value as it is written.
 struct Literal {
   enum Value {
     case null
     case bool(Bool)
     case number(Double, isInteger: Bool)
-    /// `USD5000`
+    /// Such as `USD5000`.
     case currency(code: String, Double)
     case string(value: String, pattern: String, hasPatternEscape: Bool)
     case date(String)
     /// Milliseconds since 1970 UTC.
     case dateTime(Int64)
-    /// As columns hold it: `hh:mm:ss.SSSZ`.
+    /// In the stored format `hh:mm:ss.SSSZ`.
     case time(String)
     case range(DateLiteral)
   }
@@ -28,12 +28,13 @@ indirect enum Condition {
   case not(Condition)
   case comparison(Expression, ComparisonOperator, Literal)
   case membership(Expression, isNegated: Bool, [Literal])
-  /// INCLUDES and EXCLUDES: whether a multi-select picklist holds all values of one of the combinations.
+  /// INCLUDES and EXCLUDES: true if a multi-select picklist contains all values of one of the
+  /// combinations.
   case selection(Expression, isNegated: Bool, [Literal])
   case semiJoin(Expression, isNegated: Bool, SemiJoin)
 }
 
-/// `(SELECT AccountId FROM Contact WHERE …)` at the right of IN.
+/// The right side of IN: `(SELECT AccountId FROM Contact WHERE …)`.
 struct SemiJoin {
   let path: FieldPath
   let object: Name

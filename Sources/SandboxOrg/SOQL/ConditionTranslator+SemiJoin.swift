@@ -1,6 +1,6 @@
 import Database
 
-/// `Id IN (SELECT AccountId FROM Contact WHERE …)` and its negation.
+/// Compiles `Id IN (SELECT AccountId FROM Contact WHERE …)` and its negation.
 extension ConditionTranslator {
   mutating func semiJoin(
     _ subject: Expression, isNegated: Bool, _ join: SemiJoin, underOr: Bool
@@ -24,7 +24,7 @@ extension ConditionTranslator {
     return isNegated ? "((\(column.expression) IN (\(select))) IS NOT TRUE)" : "\(column.expression) IN (\(select))"
   }
 
-  /// The sub-select's SQL. Ids that are null match nothing, so they are left out.
+  /// Returns the SQL of the sub-select, without null ids, which match nothing.
   private func selected(
     _ join: SemiJoin, _ object: ObjectSchema, wanted: [String]
   ) throws(SOQLError) -> (sql: String, bindings: [SQLValue]) {

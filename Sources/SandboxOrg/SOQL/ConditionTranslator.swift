@@ -1,17 +1,17 @@
 import Database
 
-/// Turns conditions into parameterised SQL.
+/// Translates conditions to parameterized SQL.
 ///
-/// SQL's third truth value never escapes: AND, OR and WHERE treat unknown like false, and every NOT is written
-/// `IS NOT TRUE`, so that a null counts as "not equal" the way SOQL has it.
+/// SQL's UNKNOWN never reaches a result: AND, OR and WHERE treat it like false, and every NOT is
+/// written as `IS NOT TRUE`, so that null counts as "not equal", as in SOQL.
 struct ConditionTranslator<Source: OperandSource> {
   let schema: OrgSchema
-  /// Midnight of today is the reference of date literals.
+  /// The reference for date literals is midnight of this day.
   let today: CivilDate
   var source: Source
   var bindings: [SQLValue] = []
   var semiJoins = 0
-  /// A condition of a sub-select, or of groups: no further sub-select may follow.
+  /// False in the condition of a sub-select or of groups, which cannot contain sub-selects.
   var allowsSemiJoins = true
 
   init(schema: OrgSchema, today: CivilDate, source: Source) {
@@ -43,7 +43,7 @@ struct ConditionTranslator<Source: OperandSource> {
     return "?"
   }
 
-  /// Long lists are grouped: SQLite counts each term of a flat one as a level of depth.
+  /// Joins terms in groups: SQLite counts each term of a flat list as a level of depth.
   private mutating func joined(_ terms: [Condition], _ word: String, underOr: Bool) throws(SOQLError) -> String {
     var groups: [String] = []
     var group: [String] = []
@@ -81,7 +81,8 @@ struct ConditionTranslator<Source: OperandSource> {
     return "\(comparable(operand, [value])) \(operation) \(bind(value))"
   }
 
-  /// The plain column where an index may serve; one that knows every alphabet where a value has letters beyond ASCII.
+  /// Returns the plain column, which can use an index, or a case-insensitive one if a value has
+  /// non-ASCII characters.
   private func comparable(_ operand: Operand, _ values: [SQLValue]) -> String {
     let isPlain = values.allSatisfy { value in
       if case .text(let text) = value { return text.utf8.allSatisfy { $0 < 0x80 } }
@@ -116,7 +117,7 @@ struct ConditionTranslator<Source: OperandSource> {
         continue
       }
       let value = try check.value(literal)
-      // `Id IN ('')` is legal and matches nothing: no row lacks its id.
+      // `Id IN ('')` is legal and matches nothing, since every row has an id.
       if value == .null { hasNull = true } else { values.append(value) }
     }
     var terms: [String] = []
@@ -136,7 +137,7 @@ struct ConditionTranslator<Source: OperandSource> {
     return "(\(operand.sql) >= \(bind(start)) AND \(operand.sql) < \(bind(end)))"
   }
 
-  /// Joined by OR in groups, as `joined` does.
+  /// Joins terms with OR in groups, like `joined`.
   private func balanced(_ terms: [String]) -> String {
     guard terms.count > Tuning.flatTerms else { return terms.joined(separator: " OR ") }
     let groups = stride(from: 0, to: terms.count, by: Tuning.flatTerms).map { start in
@@ -147,7 +148,7 @@ struct ConditionTranslator<Source: OperandSource> {
 
   // MARK: Multi-select picklists
 
-  /// `INCLUDES ('A;B', 'C')`: A and B, or C.
+  /// Compiles `INCLUDES ('A;B', 'C')`: A and B, or C.
   private mutating func selection(_ operand: Operand, _ literals: [Literal]) throws(SOQLError) -> String {
     guard operand.isMultiPicklist else {
       throw .invalidOperator(

@@ -1,13 +1,15 @@
-/// A span of whole days relative to today, such as `LAST_N_DAYS:7`. Days are those of UTC, the sandbox user's time zone.
+/// A span of whole days relative to today, such as `LAST_N_DAYS:7`. Days are in UTC, the sandbox
+/// user's time zone.
 struct DateLiteral: Equatable {
   enum Unit: String, CaseIterable { case day, week, month, quarter, year }
   let unit: Unit
-  /// Units from the current one to the first and to the last of the span.
+  /// Offsets in units from the current one to the first and last of the span.
   let first: Int, last: Int
 
-  /// The literal of this name, without its number.
-  /// - Parameter count: The number after the colon, for the names that take one.
-  /// - Returns: nil when there is no such literal, or when it lacks its number or has one too many.
+  /// Returns the literal with this name.
+  ///
+  /// - Parameter count: The number after the colon, for names that take one.
+  /// - Returns: nil if there is no such literal, or if the number is missing or not allowed.
   init?(name: String, count: Int?) {
     if let count {
       guard let literal = Self.counted(name, count) else { return nil }
@@ -58,14 +60,14 @@ struct DateLiteral: Equatable {
     plural.hasSuffix("S") ? unit(singular: plural.dropLast()) : nil
   }
 
-  /// The fiscal year of the sandbox is the calendar year.
+  /// Fiscal units equal calendar units in the sandbox.
   private static func unit(singular: Substring) -> Unit? {
     let name = singular.hasPrefix("FISCAL_") ? singular.dropFirst(7) : singular
     guard let unit = Unit(rawValue: name.lowercased()) else { return nil }
     return name.count != singular.count && unit != .quarter && unit != .year ? nil : unit
   }
 
-  /// The first day of the span and the first day after it.
+  /// Returns the first day of the span and the first day after it.
   func days(today: CivilDate) -> (start: CivilDate, end: CivilDate) {
     guard first <= last else { return (start(first, today), start(first, today)) }
     return (start(first, today), start(last + 1, today))

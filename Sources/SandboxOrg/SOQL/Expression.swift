@@ -1,10 +1,10 @@
-/// A field, or a function of one.
+/// A field, or a function applied to one.
 indirect enum Expression {
   case field(FieldPath)
   case call(SOQLFunction, Expression, position: Int)
   case distance(Distance)
 
-  /// Where its first character stands.
+  /// The index of its first character.
   var position: Int {
     switch self {
     case .field(let path): return path.position
@@ -13,7 +13,7 @@ indirect enum Expression {
     }
   }
 
-  /// As error messages name it.
+  /// The form in error messages.
   var text: String {
     switch self {
     case .field(let path): return path.text
@@ -22,14 +22,14 @@ indirect enum Expression {
     }
   }
 
-  /// Whether it is computed from a group of rows.
+  /// True if it is computed from a group of rows.
   var aggregates: Bool {
     guard case .call(let function, let argument, _) = self else { return false }
     return function.kind == .aggregate || function == .GROUPING || argument.aggregates
   }
 }
 
-/// `DISTANCE(Location__c, GEOLOCATION(37.7, -122.4), 'mi')`
+/// Such as `DISTANCE(Location__c, GEOLOCATION(37.7, -122.4), 'mi')`.
 struct Distance {
   let place: FieldPath
   let latitude: Double, longitude: Double
@@ -37,7 +37,7 @@ struct Distance {
   let position: Int
 }
 
-/// The functions of one argument.
+/// Functions with one argument.
 enum SOQLFunction: String, CaseIterable {
   case COUNT, COUNT_DISTINCT, SUM, AVG, MIN, MAX
   case GROUPING
@@ -58,10 +58,10 @@ enum SOQLFunction: String, CaseIterable {
     }
   }
 
-  /// SQL for a part of a moment, from the text a date or datetime column holds. Null stays null.
+  /// Returns SQL for a part of a date or time, from the text in its column. Null stays null.
   ///
-  /// Weeks of a month and of a year are counted from its first day, as SOQL does; days of the week from Sunday. The fiscal
-  /// year of the sandbox is the calendar year.
+  /// As in SOQL, weeks of a month or year count from its first day, and days of the week from
+  /// Sunday. The sandbox's fiscal year is the calendar year.
   func part(of moment: String) -> String {
     func number(_ start: Int, _ length: Int) -> String { "CAST(substr(\(moment), \(start), \(length)) AS INTEGER)" }
     func clock(_ format: String) -> String { "CAST(strftime('\(format)', substr(\(moment), 1, 10)) AS INTEGER)" }

@@ -1,12 +1,12 @@
-/// The tables a statement touches: its object and the parents its paths walk to, as LEFT JOINs.
+/// The tables of a statement: its object, and the parents on its paths as LEFT JOINs.
 struct JoinGraph {
-  /// One table, or several side by side where a reference may point to more than one object.
+  /// One table, or several if a reference can point to more than one object.
   struct Node {
     let tables: [(object: ObjectSchema, alias: String)]
-    /// Relationship name as in the schema; empty for the root.
+    /// The relationship's name in the schema; empty for the root.
     let relationship: String
     let parent: Int
-    /// SQL for the id of the row here.
+    /// SQL for the id of the row in this node.
     let idExpression: String
     var children: [String: Int] = [:]
   }
@@ -21,7 +21,7 @@ struct JoinGraph {
   var root: ObjectSchema { nodes[0].tables[0].object }
   var rootAlias: String { nodes[0].tables[0].alias }
 
-  /// - Parameter prefix: Starts every table alias, so that a sub-select can have a graph of its own.
+  /// - Parameter prefix: The prefix of table aliases; lets a sub-select have its own graph.
   init(_ object: ObjectSchema, schema: OrgSchema, aliases: [String: [Name]] = [:], prefix: String = "t") {
     self.schema = schema
     self.prefix = prefix
@@ -31,18 +31,18 @@ struct JoinGraph {
     ]
   }
 
-  /// `FROM "Contact" AS t0 LEFT JOIN …`
+  /// The clause `FROM "Contact" AS t0 LEFT JOIN …`.
   var fromClause: String { "FROM \(root.table) AS \(rootAlias)\(joins)" }
 
-  /// A field a path leads to.
+  /// The field at the end of a path.
   struct Resolved {
     let node: Int
     let field: FieldSchema
-    /// Name of the object the field belongs to.
+    /// The name of the object that has the field.
     let entity: String
     let expression: String
     let position: Int
-    /// The row of the node may be missing.
+    /// True if the node's row may be missing.
     let isThroughParent: Bool
   }
 
@@ -58,7 +58,7 @@ struct JoinGraph {
     return try column(last, of: node, position: last.position)
   }
 
-  /// Walks a path of relationships only.
+  /// Resolves a path that consists of relationships only.
   mutating func node(at path: FieldPath) throws(SOQLError) -> Int {
     var names = path.names[...]
     if let replacement = replacement(of: names[0]) { names = replacement + names.dropFirst() }
@@ -67,7 +67,7 @@ struct JoinGraph {
     return node
   }
 
-  /// A field of one of the objects a polymorphic reference may lead to, for TYPEOF.
+  /// Resolves a field of one of the objects that a polymorphic reference can point to, for TYPEOF.
   mutating func resolve(_ path: FieldPath, from node: Int, in type: Int) throws(SOQLError) -> (sql: String, FieldSchema) {
     let table = nodes[node].tables[type]
     guard path.names.count == 1 else {
@@ -79,7 +79,8 @@ struct JoinGraph {
     return ("\(table.alias).\"\(field.name)\"", field)
   }
 
-  /// What stands for the first word of a path: nothing for the object's own name or alias.
+  /// Returns the names that replace the first one of a path: none for the object's own name or
+  /// alias.
   private func replacement(of name: Name) -> ArraySlice<Name>? {
     if let names = aliases[name.text.lowercased()] { return names[...] }
     let isRelationship = root.relationship(name.text) != nil
@@ -131,14 +132,15 @@ struct JoinGraph {
       throw .noColumn(name.text, on: isName ? "Name" : nodes[node].tables[0].object.name, at: position)
     }
     if isName, field.isNameField { field = FieldSchema("Name", .string, 255) }
-    // coalesce() forgets how its columns compare.
+    // coalesce() drops the collation of its columns.
     let collation = found.count > 1 && field.type.isText ? " COLLATE NOCASE" : ""
     return Resolved(
       node: node, field: field, entity: nodes[node].tables[0].object.name,
       expression: coalesced(found.map(\.sql)) + collation, position: position, isThroughParent: node != 0)
   }
 
-  /// What a reference to several objects shows of them without TYPEOF: the fields of Salesforce's `Name` object.
+  /// The fields that a polymorphic reference has without TYPEOF: those of Salesforce's `Name`
+  /// object.
   private static let nameFields: Set<String> = [
     "id", "name", "firstname", "lastname", "email", "phone", "title", "alias", "username", "isactive", "profileid",
     "userroleid",
@@ -150,7 +152,7 @@ struct JoinGraph {
     return key == "name" ? object.nameField : object.field(key)
   }
 
-  /// `Type` of a polymorphic parent: the name of the object its id belongs to.
+  /// Resolves `Type` of a polymorphic parent: the name of its object.
   private func typeColumn(_ name: Name, of node: Int, position: Int) -> Resolved? {
     let tables = nodes[node].tables
     let isOwner = tables.allSatisfy { ["User", "Group"].contains($0.object.name) && $0.object.field("Type") == nil }

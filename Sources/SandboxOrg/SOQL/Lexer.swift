@@ -1,11 +1,12 @@
-/// Cuts a statement into tokens. Whitespace of any kind separates; there are no comments.
+/// Splits a statement into tokens, separated by any whitespace; there are no comments.
 struct Lexer {
   private let characters: [Unicode.Scalar]
   private var index = 0
 
   init(_ characters: [Unicode.Scalar]) { self.characters = characters }
 
-  /// - Parameter start: Where to begin; positions still count from the statement's first character.
+  /// - Parameter start: The index to start at; positions still count from the statement's first
+  ///   character.
   static func tokens(of characters: [Unicode.Scalar], from start: Int = 0) throws(SOQLError) -> [Token] {
     guard characters.count <= Tuning.statementCharacters else {
       throw .malformed("statements cannot be longer than \(Tuning.statementCharacters) characters.")
@@ -76,8 +77,10 @@ struct Lexer {
     return Token(kind: kind, text: text(start..<index), position: start)
   }
 
-  /// Reads one backslash sequence. A backslash stays escaped in the pattern, where it is the escape character.
-  /// - Returns: Whether it was one that only LIKE understands.
+  /// Reads an escape sequence. A backslash stays escaped in the pattern, where it is the escape
+  /// character.
+  ///
+  /// - Returns: True for a sequence that is only valid in LIKE.
   private mutating func escape(
     into value: inout String.UnicodeScalarView, pattern: inout String.UnicodeScalarView
   ) throws(SOQLError) -> Bool {
@@ -144,7 +147,7 @@ struct Lexer {
     return Token(kind: .number, text: text, position: start)
   }
 
-  /// A date is known by its shape, digits and dashes; one that the calendar lacks is an error.
+  /// Reads a date, recognized by its digits and dashes; an impossible date is an error.
   private mutating func dateOrDateTime() throws(SOQLError) -> Token? {
     let start = index
     guard start + 10 <= characters.count, characters[start + 4] == "-", characters[start + 7] == "-",
@@ -166,7 +169,7 @@ struct Lexer {
     return Token(kind: hasTime ? .dateTime : .date, text: text, position: start)
   }
 
-  /// `hh:mm:ss.SSSZ`, with or without what follows the minutes.
+  /// Reads `hh:mm:ss.SSSZ`; the parts after the minutes are optional.
   private mutating func timeOfDay() throws(SOQLError) -> Token? {
     let start = index
     guard start + 5 <= characters.count, characters[start + 2] == ":",

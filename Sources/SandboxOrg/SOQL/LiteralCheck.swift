@@ -1,10 +1,11 @@
 import Database
 
-/// Whether a literal fits what it is compared with, and what SQLite compares the column with.
+/// Checks that a literal fits its operand, and converts it to SQLite's representation.
 struct LiteralCheck {
   let operand: Operand
 
-  /// - Returns: `.null` for NULL and for empty text, which are one thing in SOQL; FALSE for the NULL of a flag.
+  /// - Returns: `.null` for NULL and for empty text, which are equal in SOQL; FALSE for the NULL of
+  ///   a flag.
   func value(_ literal: Literal) throws(SOQLError) -> SQLValue {
     let type = operand.type
     switch literal.value {
@@ -35,7 +36,8 @@ struct LiteralCheck {
     return id
   }
 
-  /// Stored moments end in `.000`; a literal's own fraction keeps its place in text order.
+  /// Formats a timestamp. Stored ones end in `.000`; a literal's fraction still sorts correctly as
+  /// text.
   private func moment(_ milliseconds: Int64) -> String {
     let seconds = (milliseconds >= 0 ? milliseconds : milliseconds - 999) / 1000
     let fraction = String(1000 + Int(milliseconds - seconds * 1000)).dropFirst()

@@ -1,25 +1,26 @@
-/// The left side of a comparison, a column to sort or to group by: SQL and what SOQL knows of it.
+/// An expression to compare, sort or group by: its SQL and its properties in SOQL.
 struct Operand {
   var sql: String
-  /// What literals are checked against.
+  /// The type that literals must have.
   var type: FieldType
-  /// For error messages.
+  /// The name in error messages.
   let name: String
   let position: Int
   var isThroughParent = false
-  /// Values of a multi-select picklist, `a;b;c`.
+  /// True for a multi-select picklist, whose values are stored as `a;b;c`.
   var isMultiPicklist = false
-  /// The values of a picklist in their order, by which it is sorted; empty for everything else.
+  /// The values of a picklist in sort order; empty for other types.
   var picklist: [String] = []
-  /// How an output column of it is written.
+  /// The output form of its column.
   var form: JSONForm
-  /// Null cannot be among its values.
+  /// True if the column is never null.
   var isNeverNull = false
 
-  /// The SQL to sort, group and compare by: text without regard to case in any alphabet.
+  /// SQL to sort, group and compare by; text ignores case in all alphabets.
   var collated: String { type.isText ? "\(sql) COLLATE \(TextComparison.collation)" : sql }
 
-  /// The position of a picklist's value in the list, behind all of them for a value that it lacks, null for null.
+  /// SQL for the position of a value in the picklist; other values come after all of them, and null
+  /// stays null.
   var rank: String {
     let places = picklist.enumerated().map { "WHEN '\($1.replacing("'", with: "''"))' THEN \($0)" }
     return "CASE WHEN \(sql) IS NULL THEN NULL ELSE CASE \(sql) COLLATE NOCASE \(places.joined(separator: " ")) "
@@ -27,9 +28,9 @@ struct Operand {
   }
 }
 
-/// Where the operands of conditions and of ORDER BY come from: rows, or groups of rows.
+/// Provides the operands of conditions and of ORDER BY: from rows, or from groups of rows.
 protocol OperandSource {
-  /// - Parameter use: The word error messages use: `filtered`, `sorted`, `grouped`.
+  /// - Parameter use: The word for error messages: `filtered`, `sorted` or `grouped`.
   mutating func operand(_ expression: Expression, use: String) throws(SOQLError) -> Operand
 }
 
@@ -68,7 +69,7 @@ struct RowOperands: OperandSource {
     case .aggregate, .grouping:
       throw .malformed("aggregate expressions cannot be \(use) here: \(function.rawValue)", at: position)
     case .display:
-      // Labels are the values themselves here, and there is one currency.
+      // Labels equal values here, and there is only one currency.
       guard function != .FORMAT else { throw .malformed("FORMAT can only be selected", at: position) }
       return try operand(argument, use: use)
     case .zone: throw .malformed("CONVERTTIMEZONE can only be used inside a date function", at: position)
@@ -80,7 +81,7 @@ struct RowOperands: OperandSource {
     _ function: SOQLFunction, _ argument: Expression, position: Int
   ) throws(SOQLError) -> Operand {
     var inner = argument
-    // The sandbox user lives in UTC.
+    // The sandbox user's time zone is UTC.
     if case .call(.CONVERTTIMEZONE, let moment, _) = argument { inner = moment }
     guard case .field = inner else { throw .malformed("unexpected expression in \(function.rawValue)", at: inner.position) }
     let moment = try operand(inner, use: "filtered")
@@ -95,7 +96,8 @@ struct RowOperands: OperandSource {
       form: function == .DAY_ONLY ? .plainText : .integer)
   }
 
-  /// The great-circle distance from a pair of fields, `BillingLatitude` and `BillingLongitude`, as a compound field has them.
+  /// Returns SQL for the great-circle distance from the coordinates of a compound field, such as
+  /// `BillingLatitude` and `BillingLongitude`.
   private mutating func distance(_ distance: Distance) throws(SOQLError) -> Operand {
     let last = distance.place.names[distance.place.names.count - 1]
     let (latitude, longitude) = Self.coordinateNames(last.text)
@@ -110,7 +112,8 @@ struct RowOperands: OperandSource {
       position: distance.position, form: .real)
   }
 
-  /// `BillingAddress` is made of `BillingLatitude` and `BillingLongitude`, `Place__c` of `Place__Latitude__s` and its like.
+  /// Returns the coordinate fields of a compound: `BillingLatitude` and `BillingLongitude` for
+  /// `BillingAddress`, `Place__Latitude__s` and its counterpart for `Place__c`.
   private static func coordinateNames(_ compound: String) -> (String, String) {
     let lower = compound.lowercased()
     if lower.hasSuffix("__c") { return (compound.dropLast(3) + "__Latitude__s", compound.dropLast(3) + "__Longitude__s") }
@@ -120,7 +123,7 @@ struct RowOperands: OperandSource {
 }
 
 extension FieldSchema {
-  /// Whether it may be `filtered`, `sorted` or `grouped`.
+  /// Returns true if the field can be `filtered`, `sorted` or `grouped`.
   func allows(use: String) -> Bool {
     switch use {
     case "grouped": return isGroupable

@@ -1,6 +1,6 @@
-/// Conditions and values.
+/// Parses conditions and values.
 extension Parser {
-  /// Terms joined by AND or by OR. Both at one level need parentheses.
+  /// Parses terms joined by AND or by OR. Mixing both at one level requires parentheses.
   mutating func condition() throws(SOQLError) -> Condition {
     depth += 1
     defer { depth -= 1 }
@@ -65,7 +65,7 @@ extension Parser {
     return .membership(subject, isNegated: isNegated, try literals())
   }
 
-  /// A list of values up to the closing parenthesis.
+  /// Parses a list of values up to the closing parenthesis.
   private mutating func literals() throws(SOQLError) -> [Literal] {
     var values = [try literal()]
     while takeSymbol(",") { values.append(try literal()) }
@@ -110,7 +110,7 @@ extension Parser {
     return .number(sign * value, isInteger: !token.text.contains { ".eE".contains($0) })
   }
 
-  /// TRUE, FALSE, NULL and the date literals.
+  /// Parses TRUE, FALSE, NULL and date literals.
   private mutating func word(_ token: Token) throws(SOQLError) -> Literal {
     let word = token.text.uppercased()
     switch word {
@@ -131,7 +131,7 @@ extension Parser {
     advance()
     return Literal(value: .range(range), position: token.position)
   }
-  /// `USD5000` and `USD5000.50`: three letters and an amount without a blank between.
+  /// Parses `USD5000` and `USD5000.50`: a currency code directly followed by an amount.
   private mutating func currency(_ token: Token) -> Literal? {
     let code = token.text.prefix(3), digits = token.text.dropFirst(3)
     guard code.count == 3, code.allSatisfy(\.isLetter), !digits.isEmpty, digits.allSatisfy(\.isNumber) else { return nil }

@@ -1,4 +1,4 @@
-/// SELECT lists and functions.
+/// Parses SELECT lists and functions.
 extension Parser {
   mutating func selection() throws(SOQLError) -> SOQLQuery.Selection {
     if current.isKeyword("COUNT"), peek(1).isSymbol("("), peek(2).isSymbol(")") {
@@ -57,7 +57,7 @@ extension Parser {
 
   // MARK: Expressions
 
-  /// A path, or a function of one: `CALENDAR_YEAR(CONVERTTIMEZONE(CreatedDate))`.
+  /// Parses a path, or a function of one: `CALENDAR_YEAR(CONVERTTIMEZONE(CreatedDate))`.
   mutating func expression() throws(SOQLError) -> Expression {
     guard current.kind == .identifier, peek(1).isSymbol("(") else { return .field(try path()) }
     let position = current.position

@@ -1,11 +1,12 @@
-/// Reads a statement by recursive descent. Recursion is bounded by `Tuning.conditionDepth` and `Tuning.childQueryDepth`.
+/// A recursive descent parser. `Tuning.conditionDepth` and `Tuning.childQueryDepth` limit its
+/// recursion.
 struct Parser {
   var tokens: [Token]
   var index = 0
   var depth = 0
   var queryDepth = 0
 
-  /// - Throws: `SOQLError`, with the place of the first token that does not fit.
+  /// - Throws: `SOQLError` with the position of the first unexpected token.
   static func parse(_ statement: [Unicode.Scalar]) throws(SOQLError) -> SOQLQuery {
     var parser = Parser(tokens: try Lexer.tokens(of: statement))
     let query = try parser.query()
@@ -17,7 +18,7 @@ struct Parser {
     "AND", "ASC", "DESC", "EXCLUDES", "FIRST", "FROM", "GROUP", "HAVING", "IN", "INCLUDES", "LAST", "LIKE", "LIMIT",
     "NOT", "NULL", "NULLS", "OR", "SELECT", "USING", "WHERE", "WITH",
   ]
-  /// Words that may follow FROM's object and so are no alias.
+  /// Words that may follow the object in FROM, and thus are not aliases.
   private static let clauseStarts: Set<String> = ["ORDER", "OFFSET", "FOR", "UPDATE", "ALL"]
 
   // MARK: Tokens
@@ -55,7 +56,7 @@ struct Parser {
     return name
   }
 
-  /// The one object, and the relationship to it, that is named like a word of the language: `FROM Group`, `Group.Name`.
+  /// True for the only object, and relationship, named like a keyword: `FROM Group`, `Group.Name`.
   private var isGroupObject: Bool {
     guard current.isKeyword("GROUP"), !peek(1).isKeyword("BY") else { return false }
     let previous = index > 0 ? tokens[index - 1] : current
@@ -105,7 +106,7 @@ struct Parser {
     return query
   }
 
-  /// `FROM Contact c, c.Account a`: aliases of the object and of paths that start at it.
+  /// Parses `FROM Contact c, c.Account a`: aliases of the object and of paths that start at it.
   private mutating func sources(of query: inout SOQLQuery) throws(SOQLError) {
     if take("AS") {
       query.aliases[try name().text.lowercased()] = []
@@ -135,7 +136,7 @@ struct Parser {
     }
   }
 
-  /// Modes of Apex; a REST caller of the sandbox sees every row and field anyway.
+  /// Skips Apex access modes; a REST caller of the sandbox can access every row and field.
   private mutating func withClause() throws(SOQLError) {
     for mode in ["SECURITY_ENFORCED", "USER_MODE", "SYSTEM_MODE"] where take(mode) { return }
     throw .unexpected(current)
@@ -157,7 +158,7 @@ struct Parser {
     if take("HAVING") { query.having = try condition() }
   }
 
-  /// What follows ORDER.
+  /// Parses the part after ORDER.
   mutating func order() throws(SOQLError) -> [OrderItem] {
     try expect("BY")
     var items: [OrderItem] = []

@@ -1,16 +1,17 @@
 import Database
 
-/// Checks a statement against the schema and translates it.
+/// Checks a statement against the schema and compiles it to SQL.
 struct QueryCompiler {
   let schema: OrgSchema
   let today: CivilDate
-  /// Id of the caller, for `USING SCOPE mine`.
+  /// The caller's id, for `USING SCOPE mine`.
   let userId: String
-  /// Number of the API version of the request.
+  /// The number of the request's API version.
   var version = Tuning.apiVersions.upperBound
 
-  /// - Parameter includeDeleted: As `/queryAll` asks for; `ALL ROWS` in the statement does the same.
-  /// - Throws: `SandboxError` as a client sees it.
+  /// - Parameter includeDeleted: Includes deleted rows, as `/queryAll` does; `ALL ROWS` in the
+  ///   statement has the same effect.
+  /// - Throws: `SandboxError` in the form for clients.
   func compile(_ statement: String, includeDeleted: Bool) throws(SandboxError) -> QueryPlan {
     let characters = Array(statement.unicodeScalars)
     do throws(SOQLError) {
@@ -22,7 +23,7 @@ struct QueryCompiler {
     }
   }
 
-  /// The plan that reads these fields of one object; paths as in a SELECT list.
+  /// Returns the plan that reads these fields of an object; paths are written as in a SELECT list.
   func recordPlan(_ object: ObjectSchema, fields: [String]) throws(SOQLError) -> RecordPlan {
     var builder = RecordPlanBuilder(graph: JoinGraph(object, schema: schema))
     for field in fields { try builder.add(FieldPath(names: Self.names(field))) }
@@ -69,8 +70,10 @@ struct QueryCompiler {
 
   // MARK: Clauses
 
-  /// The statement that yields the rowids of a query.
-  /// - Parameter owner: A condition in SQL with one parameter, bound before the others: the rows below one parent.
+  /// Returns the statement that yields the rowids of a query.
+  ///
+  /// - Parameter owner: SQL for the condition that selects the rows of one parent; its parameter is
+  ///   bound before the others.
   func rows(
     _ query: SOQLQuery, _ object: ObjectSchema, owner: String? = nil
   ) throws(SOQLError) -> (sql: String, bindings: [SQLValue]) {
@@ -80,14 +83,15 @@ struct QueryCompiler {
       order.append(Self.ordered(try translator.source.operand(item.expression, use: "sorted"), item))
     }
     let graph = translator.source.graph
-    // Rows without an order come as they were made, which is the order of their ids.
+    // Without an order, rows are sorted by creation, which is the order of their ids.
     order.append("\(graph.rootAlias).rowid")
     let sql =
       "SELECT \(graph.rootAlias).rowid \(graph.fromClause)\(filter) ORDER BY \(order.joined(separator: ", "))\(slice(query))"
     return (sql, translator.bindings)
   }
 
-  /// ` WHERE …` of a query, and the translator that made it: its graph may still grow by what the query sorts by.
+  /// Returns the clause ` WHERE …` with its translator, whose graph may still grow with the sort
+  /// keys.
   func filtered(
     _ query: SOQLQuery, _ object: ObjectSchema, owner: String? = nil
   ) throws(SOQLError) -> (filter: String, translator: ConditionTranslator<RowOperands>) {
@@ -106,11 +110,11 @@ struct QueryCompiler {
   }
 
   static func ordered(_ operand: Operand, _ item: OrderItem) -> String {
-    // SQLite's own place of nulls is left unsaid: an index serves the plain form best.
+    // Omit NULLS FIRST/LAST where it is SQLite's default: the plain form uses indexes best.
     let nulls = item.isDescending ? (item.nullsLast ? "" : " NULLS FIRST") : (item.nullsLast ? " NULLS LAST" : "")
     let direction = item.isDescending ? " DESC" : ""
     let plain = operand.collated + direction + (operand.isNeverNull ? "" : nulls)
-    // Values the list lacks have one rank: they are told apart by their text.
+    // Values that are not in the picklist share one rank, so sort them by text.
     return operand.picklist.isEmpty ? plain : "\(operand.rank)\(direction)\(nulls), \(plain)"
   }
 

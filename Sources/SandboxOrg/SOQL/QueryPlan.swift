@@ -1,33 +1,34 @@
 import Database
 
-/// A statement made ready for SQLite: which rows in which order, and how each one is written as JSON.
+/// A compiled statement: which rows in which order, and how each is rendered as JSON.
 struct QueryPlan {
   enum Output {
-    /// Only the number of rows is wanted.
+    /// Only the number of rows.
     case count
-    /// Rows of aggregates and grouped values, with their keys.
+    /// Rows of aggregates and grouping values, with their keys.
     case aggregates(keys: [String], forms: [JSONForm])
     case records(RecordPlan)
   }
 
   let object: ObjectSchema
-  /// Yields rowids in the order asked for; for `.count`, one number; for `.aggregates`, the values.
+  /// Yields rowids in the requested order; for `.count` one number, for `.aggregates` the values.
   let sql: String
   let bindings: [SQLValue]
   let output: Output
   var use = RecordUse.none
 }
 
-/// How a column becomes JSON.
+/// How a column is rendered as JSON.
 enum JSONForm: Sendable, Equatable {
-  /// Text without anything to escape: ids, dates, moments.
+  /// Text that needs no escaping: ids and dates.
   case plainText
   case text, boolean, integer, real
-  /// A JSON object, as SQLite makes it of an address's parts.
+  /// A JSON object, which SQLite builds from the parts of an address.
   case json
-  /// Bytes: the path they are read from.
+  /// Binary data, rendered as the path to read it from.
   case bytes
-  /// What FORMAT makes of a value for a reader in the United States: `1,234.5`, `$1,234.50`, `3/2/2026`, `3/2/2026, 9:00 AM`.
+  /// The output of FORMAT in the locale en_US: `1,234.5`, `$1,234.50`, `3/2/2026`, `3/2/2026, 9:00
+  /// AM`.
   case numberText(scale: Int), currencyText(scale: Int), dateText, dateTimeText
 }
 
@@ -44,7 +45,7 @@ extension FieldSchema {
     }
   }
 
-  /// The form FORMAT gives it.
+  /// The form for FORMAT.
   var displayForm: JSONForm {
     switch type {
     case .int: return .numberText(scale: 0)
@@ -57,7 +58,7 @@ extension FieldSchema {
   }
 }
 
-/// The columns to read for one row and the shape of the object they make.
+/// The columns to read for a row, and the structure of its JSON object.
 struct RecordPlan: Sendable {
   indirect enum Item: Sendable {
     case field(name: String, column: Int32, JSONForm)
@@ -69,7 +70,7 @@ struct RecordPlan: Sendable {
     let types: [(prefix: String, name: String)]
     let idColumn: Int32
     var items: [Item]
-    /// With TYPEOF: what is shown instead of `items` of rows whose ids begin so.
+    /// For TYPEOF: items that replace `items` for rows whose id has this prefix.
     var branches: [(prefix: String, items: [Item])] = []
   }
 
@@ -78,9 +79,9 @@ struct RecordPlan: Sendable {
   let root: RecordNode
 }
 
-/// The rows of a child relationship below each row of a query.
+/// The child rows of each row of a query.
 struct ChildPlan: Sendable {
-  /// Yields rowids; the first parameter is the parent's id, `bindings` follow.
+  /// Yields rowids; the first parameter is the parent's id, followed by `bindings`.
   let sql: String
   let bindings: [SQLValue]
   let record: RecordPlan

@@ -1,6 +1,7 @@
-/// Objects that are not listed whole: a query must name the ids it wants.
+/// Objects that cannot be queried without a filter by id.
 enum QueryRestriction {
-  /// The fields one of which has to be compared with ids, by object. Source: Salesforce's object reference.
+  /// The fields of which one must be compared with ids, by object. Source: Salesforce's object
+  /// reference.
   private static let filters: [String: Set<String>] = ["ContentDocumentLink": ["id", "contentdocumentid", "linkedentityid"]]
 
   static func check(_ condition: Condition?, _ object: ObjectSchema, at position: Int) throws(SOQLError) {

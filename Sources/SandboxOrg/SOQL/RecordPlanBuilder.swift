@@ -1,4 +1,4 @@
-/// Collects the fields of a SELECT list into columns and the nested shape they are written in.
+/// Collects the fields of a SELECT list into columns and their nested structure.
 struct RecordPlanBuilder {
   private enum Entry {
     case item(RecordPlan.Item)
@@ -7,7 +7,7 @@ struct RecordPlanBuilder {
 
   private(set) var graph: JoinGraph
   private var columns: [String] = []
-  /// What each node of the graph shows, in order of first mention.
+  /// The fields of each node of the graph, in order of first mention.
   private var entries: [Int: [Entry]] = [:]
   private var branches: [Int: [(prefix: String, items: [RecordPlan.Item])]] = [:]
   private var idColumns: [Int: Int32] = [:]
@@ -19,8 +19,8 @@ struct RecordPlanBuilder {
   }
 
   /// - Parameters:
-  ///   - alias: The key instead of the field's name.
-  ///   - isDisplayed: Written the way FORMAT does.
+  ///   - alias: Replaces the field's name as the key.
+  ///   - isDisplayed: Renders the value like FORMAT.
   mutating func add(_ path: FieldPath, alias: String? = nil, isDisplayed: Bool = false) throws(SOQLError) {
     let resolved = try graph.resolve(path)
     let name = alias ?? resolved.field.name
@@ -34,7 +34,7 @@ struct RecordPlanBuilder {
     entries[resolved.node, default: []].append(.item(.field(name: name, column: column, form)))
   }
 
-  /// An expression of the queried object that is no field, under a name of its own.
+  /// Adds a computed expression of the queried object under its own name.
   mutating func add(_ operand: Operand, name: String) throws(SOQLError) {
     guard seen.insert("0.\(name.lowercased())").inserted else {
       throw SOQLError(code: "INVALID_FIELD", message: "duplicate field selected: \(name)")
@@ -81,7 +81,7 @@ struct RecordPlanBuilder {
     return RecordPlan(sql: sql, root: node(0))
   }
 
-  /// Enters a node, and the nodes on the way to it, into its parent's list once.
+  /// Adds a node and its ancestors to their parents' lists, once.
   private mutating func mention(_ node: Int) {
     guard node != 0, idColumns[node] == nil else { return }
     mention(graph.nodes[node].parent)
@@ -89,7 +89,7 @@ struct RecordPlanBuilder {
     entries[graph.nodes[node].parent, default: []].append(.parent(node: node))
   }
 
-  /// Of bytes only their path is written: their length tells whether there are any without reading them.
+  /// Reads only the length of binary fields: their path is rendered if it is not zero.
   private func readable(_ field: FieldSchema, _ expression: String) -> String {
     field.type == .base64 ? "length(\(expression))" : expression
   }

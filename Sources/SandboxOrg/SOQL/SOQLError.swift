@@ -1,8 +1,9 @@
-/// Why a statement is refused, with the place in it.
+/// Why a statement is invalid, with the position.
 struct SOQLError: Error, Equatable {
   let code: String
   let message: String
-  /// Index into the statement's characters; nil for errors that real orgs report without a position.
+  /// An index into the statement's characters; nil for errors that real orgs report without a
+  /// position.
   var position: Int?
 
   static func malformed(_ message: String, at position: Int? = nil) -> Self {
@@ -49,7 +50,8 @@ struct SOQLError: Error, Equatable {
     Self(code: "INVALID_QUERY_FILTER_OPERATOR", message: message, position: position)
   }
 
-  /// The error as a client sees it: with a snippet, a caret and a 1-based position where there is one.
+  /// Converts to the error for clients, with a snippet, a caret and a 1-based position if there is
+  /// one.
   func answer(to statement: [Unicode.Scalar]) -> SandboxError {
     guard let position else { return SandboxError(status: 400, code: code, message: message) }
     let place = min(max(0, position), statement.count)
@@ -59,7 +61,7 @@ struct SOQLError: Error, Equatable {
     while lineEnd < statement.count, statement[lineEnd] != "\n" { lineEnd += 1 }
     let row = statement[..<lineStart].count { $0 == "\n" } + 1
     let column = place - lineStart + 1
-    // Long lines are shown as a window around the error.
+    // Show long lines as a window around the error.
     let from = max(lineStart, place - 80)
     var snippet = String.UnicodeScalarView()
     snippet.append(contentsOf: statement[from..<min(lineEnd, place + 60)])

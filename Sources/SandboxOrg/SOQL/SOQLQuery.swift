@@ -1,15 +1,16 @@
-/// A parsed statement. Nothing in it has been looked up yet.
+/// A parsed statement whose names have not been resolved yet.
 struct SOQLQuery {
   enum Selection {
-    /// `SELECT COUNT()`
+    /// Such as `SELECT COUNT()`.
     case count(position: Int)
     case items([SelectItem])
   }
 
   var selection: Selection
-  /// The object; in a child query the relationship, with what stands before it.
+  /// The object; in a child query the relationship, perhaps qualified.
   var object: FieldPath
-  /// What a path may start with instead of a relationship: the object's alias, and aliases of relationship paths.
+  /// Names with which a path may start instead of a relationship: the object's alias, and aliases
+  /// of relationship paths.
   var aliases: [String: [Name]] = [:]
   var condition: Condition?
   var grouping: Grouping?
@@ -17,37 +18,37 @@ struct SOQLQuery {
   var order: [OrderItem] = []
   var limit: Int?
   var offset: Int?
-  /// Deleted rows too.
+  /// Includes deleted rows.
   var allRows = false
-  /// Rows of the caller only (`USING SCOPE mine`).
+  /// Only rows that the caller owns (`USING SCOPE mine`).
   var isMineOnly = false
   var use = RecordUse.none
 }
 
-/// What `FOR VIEW` and `FOR REFERENCE` ask to be noted of the rows a query returns.
+/// How `FOR VIEW` and `FOR REFERENCE` mark the returned rows.
 enum RecordUse { case none, view, reference }
 
-/// A word with its place.
+/// A word with its position.
 struct Name {
   let text: String
   let position: Int
 }
 
-/// `Account.Owner.Name`: relationships, then a field.
+/// A path such as `Account.Owner.Name`: relationships, then a field.
 struct FieldPath {
   let names: [Name]
   var position: Int { names[0].position }
   var text: String { names.map(\.text).joined(separator: ".") }
 }
 
-/// One entry of a SELECT list.
+/// An entry of a SELECT list.
 enum SelectItem {
   enum FieldGroup: String { case ALL, STANDARD, CUSTOM }
 
   case expression(Expression, alias: Name?)
-  /// `FIELDS(STANDARD)`
+  /// Such as `FIELDS(STANDARD)`.
   case fields(FieldGroup, position: Int)
-  /// `(SELECT … FROM Contacts)`
+  /// Such as `(SELECT … FROM Contacts)`.
   indirect case children(SOQLQuery, position: Int)
   case typeOf(TypeOf)
 
@@ -57,7 +58,7 @@ enum SelectItem {
   }
 }
 
-/// `TYPEOF What WHEN Account THEN Phone ELSE Name END`
+/// Such as `TYPEOF What WHEN Account THEN Phone ELSE Name END`.
 struct TypeOf {
   struct Branch {
     let type: Name
@@ -65,7 +66,7 @@ struct TypeOf {
   }
   let relationship: FieldPath
   let branches: [Branch]
-  /// Fields of every other type; nil shows none of them.
+  /// The fields for all other types; nil for none.
   let otherwise: [FieldPath]?
 }
 
@@ -79,6 +80,6 @@ struct Grouping {
 struct OrderItem {
   var expression: Expression
   var isDescending = false
-  /// Nulls first is the rule in both directions.
+  /// By default nulls come first, in both directions.
   var nullsLast = false
 }

@@ -1,4 +1,4 @@
-/// Turns the SELECT list of a query for records into the plan that writes them.
+/// Compiles the SELECT list of a record query to the plan that renders its records.
 struct SelectCompiler {
   let compiler: QueryCompiler
   let query: SOQLQuery
@@ -64,7 +64,7 @@ struct SelectCompiler {
     }
   }
 
-  /// `FIELDS(ALL)` and `FIELDS(CUSTOM)` need a bound on the rows.
+  /// Adds a FIELDS() group. `FIELDS(ALL)` and `FIELDS(CUSTOM)` require a limit on the rows.
   private func add(
     _ group: SelectItem.FieldGroup, at position: Int, to builder: inout RecordPlanBuilder
   ) throws(SOQLError) {
@@ -112,7 +112,7 @@ struct SelectCompiler {
     return (ChildPlan(sql: sql, bindings: bindings, record: record), name)
   }
 
-  /// `Contacts`, `Account.Contacts` or `a.Contacts`.
+  /// Resolves `Contacts`, `Account.Contacts` or `a.Contacts`.
   private func relationship(_ path: FieldPath) throws(SOQLError) -> (ObjectSchema, FieldSchema, name: String) {
     var names = path.names[...]
     if names.count > 1, let first = names.first?.text.lowercased(),

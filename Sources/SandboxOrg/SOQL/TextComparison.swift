@@ -1,13 +1,14 @@
 import Database
 
-/// How text compares in SOQL: without regard to case, in every alphabet, and with regard to accents.
+/// Text comparison of SOQL: case-insensitive in all alphabets, accent-sensitive.
 ///
-/// SQLite's own NOCASE folds ASCII only. It gives the same answers as long as one side is ASCII, so the columns and their
-/// indexes use it, and what is defined here serves the rest: literals with other letters, sorting and grouping.
+/// SQLite's NOCASE only folds ASCII. It gives the same results if one side is ASCII, so columns and
+/// indexes use it. The functions here serve the rest: literals with other letters, sorting and
+/// grouping.
 enum TextComparison {
   /// The name of the collation in SQL.
   static let collation = "sandbox_text"
-  /// `sandbox_like(pattern, value)` in SQL; a backslash in the pattern escapes.
+  /// The SQL function `sandbox_like(pattern, value)`; a backslash in the pattern escapes.
   static let likeFunction = "sandbox_like"
 
   static func register(on connection: Connection) throws(DatabaseError) {
@@ -27,7 +28,8 @@ enum TextComparison {
     return i < a.count ? 1 : j < b.count ? -1 : 0
   }
 
-  /// The folded scalar at `index`, which moves on. Bytes that are no UTF-8 stand for themselves.
+  /// Returns the folded scalar at `index` and advances it. Bytes that are not UTF-8 stand for
+  /// themselves.
   static func next(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> UInt32 {
     let first = text[index]
     index += 1
@@ -42,13 +44,13 @@ enum TextComparison {
 
   // MARK: Case
 
-  /// Latin, Greek, Cyrillic and Armenian: what names are mostly made of.
+  /// Latin, Greek, Cyrillic and Armenian, which cover most names.
   private static let table: [UInt32] = (0..<0x590).map(looked)
 
   static func folded(_ value: UInt32) -> UInt32 { value < 0x590 ? table[Int(value)] : looked(value) }
 
-  /// The lower-case letter of a letter's upper-case form, which makes one of σ and ς. A letter outside ASCII never becomes
-  /// one inside it: then NOCASE would disagree.
+  /// Returns the lower case of a letter's upper case, which unifies σ and ς. A non-ASCII letter is
+  /// never folded to ASCII: NOCASE would disagree.
   private static func looked(_ value: UInt32) -> UInt32 {
     guard let scalar = Unicode.Scalar(value) else { return value }
     let upper = single(scalar.properties.uppercaseMapping) ?? scalar
@@ -62,11 +64,11 @@ enum TextComparison {
   }
 }
 
-/// Matches LIKE patterns. Takes time in proportion to pattern times text, whatever the pattern.
+/// Matches LIKE patterns in O(pattern × text) for every pattern.
 private final class PatternMatcher {
   private enum Step: Equatable { case one, any, scalar(UInt32) }
 
-  /// A statement matches many values with one pattern: it is cut up once.
+  /// The current pattern; a statement matches many values with one pattern, which is compiled once.
   private var source: [UInt8] = []
   private var steps: [Step] = []
   private var text: [UInt32] = []
@@ -94,7 +96,7 @@ private final class PatternMatcher {
     }
   }
 
-  /// Goes back to the last `%` only: an earlier one could match no more than that one can.
+  /// Backtracks to the last `%` only: an earlier one cannot match more.
   private func run() -> Bool {
     var step = 0, place = 0
     var lastAny = -1, resume = 0

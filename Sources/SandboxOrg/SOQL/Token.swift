@@ -1,8 +1,8 @@
-/// One word of a statement.
+/// A token of a statement.
 struct Token: Equatable {
   enum Kind: Equatable {
     case identifier
-    /// The value, and the pattern LIKE would match: there `\%` and `\_` stand for the characters themselves.
+    /// The value, and the pattern for LIKE, in which `\%` and `\_` stand for literal characters.
     case string(value: String, pattern: String, hasPatternEscape: Bool)
     case number
     case date, dateTime, time
@@ -14,10 +14,10 @@ struct Token: Equatable {
   let kind: Kind
   /// As written; `<EOF>` at the end.
   let text: String
-  /// Index into the statement's characters.
+  /// An index into the statement's characters.
   let position: Int
 
-  /// Keywords are not case-sensitive and not reserved as field names, so the parser asks by text.
+  /// Compares by text: keywords are case-insensitive and can be field names.
   func isKeyword(_ word: String) -> Bool { kind == .identifier && text.uppercased() == word }
   func isSymbol(_ symbol: String) -> Bool { kind == .symbol && text == symbol }
 }

@@ -1,13 +1,16 @@
 import JSON
 
-/// Objects as a real org describes them: what `GET …/sobjects/<type>/describe` answers, or `sf sobject describe --json` prints.
+/// Imports objects as a real org describes them: the response of `GET …/sobjects/<type>/describe`,
+/// or the output of `sf sobject describe --json`.
 ///
-/// An object that the org lacks is added. One that it has keeps the fields it has, with the labels and picklists of the
-/// description, and gets the others. Formulas that the sandbox cannot compute become fields that are read and stay empty.
+/// Missing objects are added. Existing ones keep their fields, with the labels and picklists of the
+/// description, and get the others. Formulas that the sandbox cannot compute become read-only
+/// fields that stay empty.
 struct DescribeFile {
   let nodes: [SchemaNode]
 
-  /// A description, a list of them, or the CLI's answer around one, in the form of a schema file; anything else as it is.
+  /// Converts a description, a list of them, or the CLI's output around one to a schema file;
+  /// returns any other value unchanged.
   static func asSchema(_ value: JSONValue) -> JSONValue {
     if let result = value["result"], value["status"] != nil { return asSchema(result) }
     if isDescribe(value) { return ["objects": [value]] }
@@ -37,7 +40,7 @@ struct DescribeFile {
     let name = try node.required("name").string()
     let label = try node.optional("label")?.string() ?? FieldSchema.spaced(name)
     let fields = try Self.fields(node)
-    let own = fields.filter { !Self.carried.contains($0.name) }
+    let own = fields.filter { !Self.implicitFields.contains($0.name) }
     let prefix = try node.optional("keyPrefix")?.string() ?? ObjectReader.freePrefix("z", from: 0, used)
     guard let prefix, prefix.utf8.count == 3, !used.contains(prefix) else {
       throw node.mistake("the id prefix '\(prefix ?? "")' is taken by another object, or is not three characters long")
@@ -53,7 +56,7 @@ struct DescribeFile {
 
   private func merged(_ node: SchemaNode, into object: ObjectSchema) throws(SandboxError) -> ObjectSchema {
     let fields = try Self.fields(node).compactMap { field -> FieldSchema? in
-      guard var known = object.field(field.name) else { return Self.carried.contains(field.name) ? nil : field }
+      guard var known = object.field(field.name) else { return Self.implicitFields.contains(field.name) ? nil : field }
       known.label = field.label
       guard !field.picklist.isEmpty else { return known }
       known.picklist = field.picklist
@@ -69,8 +72,8 @@ struct DescribeFile {
     ("layoutable", .layout),
   ]
 
-  /// Every object has these, or has them by its traits.
-  private static let carried: Set<String> = [
+  /// Fields that every object has, at least with certain traits.
+  private static let implicitFields: Set<String> = [
     "Id", "IsDeleted", "OwnerId", "CreatedDate", "CreatedById", "LastModifiedDate", "LastModifiedById", "SystemModstamp",
     "LastViewedDate", "LastReferencedDate",
   ]
@@ -87,9 +90,10 @@ struct DescribeFile {
     return types
   }
 
-  // MARK: What objects are to each other
+  // MARK: Relationships
 
-  /// Names of child relationships stand at the parent; of targets that the org lacks nothing is left.
+  /// Sets the names of child relationships, which the parent's description has, and removes
+  /// references to objects that the org lacks.
   private func linked(_ object: ObjectSchema, _ names: Set<String>) throws(SandboxError) -> ObjectSchema {
     var changed: [FieldSchema] = []
     for node in nodes {
@@ -118,7 +122,8 @@ struct DescribeFile {
     guard elements.count <= Tuning.describedFields else { throw node.mistake("has more than \(Tuning.describedFields) fields") }
     var fields: [FieldSchema] = []
     for element in elements { fields.append(try DescribedField(node: element).field()) }
-    let object = ObjectSchema("Check", plural: "Checks", prefix: "000", fields: fields.filter { !carried.contains($0.name) })
+    let object = ObjectSchema(
+      "Check", plural: "Checks", prefix: "000", fields: fields.filter { !implicitFields.contains($0.name) })
     for index in fields.indices {
       switch fields[index].computation {
       case .formula(let text)? where !isComputable(text, over: object): fields[index].computation = nil

@@ -1,6 +1,6 @@
 import JSON
 
-/// One element of the `fields` of a description.
+/// An element of `fields` in a description.
 struct DescribedField {
   let node: SchemaNode
 
@@ -29,7 +29,7 @@ struct DescribedField {
     return field
   }
 
-  /// Types that the sandbox does not have are kept as text.
+  /// Returns the type; types that the sandbox does not support become text.
   private func type() throws(SandboxError) -> FieldType {
     let given = try node.required("type"), text = try given.string()
     if let type = FieldType(rawValue: text) { return type }
@@ -37,7 +37,7 @@ struct DescribedField {
     case "encryptedstring", "anyType", "DataCategoryGroupReference": return .string
     case "complexvalue", "json": return .textarea
     case "long": return .double
-    default: throw given.mistake("'\(text)' is not a field type the sandbox knows; remove the field")
+    default: throw given.mistake("'\(text)' is not a field type that the sandbox supports; remove the field")
     }
   }
 
@@ -84,7 +84,7 @@ struct DescribedField {
       field.isReadOnly = true
       field.computation = .autoNumber(start: 1, format: "{00000000}")
     } else if field.isNameField, field.isReadOnly, field.name == "Name" {
-      // A person's name; an object without these fields has a name of its own.
+      // The name of a person. Objects without these fields have a name field of their own.
       field.computation = .formula("TRIM(FirstName & \" \" & LastName)")
     } else if let formula = try node.optional("calculatedFormula")?.string() {
       field.isReadOnly = true
@@ -94,7 +94,7 @@ struct DescribedField {
     }
   }
 
-  /// The parts of an address or a location, by the keys they have in its object.
+  /// Returns the parts of an address or a location, by their keys in its JSON object.
   static func parts(of compound: FieldSchema, among fields: [FieldSchema]) -> [CompoundPart] {
     let keys = ["city", "country", "geocodeAccuracy", "latitude", "longitude", "postalCode", "state", "street"]
     return fields.filter { $0.compoundName == compound.name }.compactMap { part in

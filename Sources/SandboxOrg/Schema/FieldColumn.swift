@@ -1,10 +1,11 @@
-/// How a field is kept in its object's table.
+/// The column of a field in its object's table.
 struct FieldColumn {
   let object: ObjectSchema
   let field: FieldSchema
 
-  /// The SQL of a generated column; nil for one that is stored.
-  /// - Throws: ``FormulaError`` for a formula that cannot be used.
+  /// Returns the SQL of a generated column; nil for a stored one.
+  ///
+  /// - Throws: ``FormulaError`` for an invalid formula.
   func expression() throws(FormulaError) -> String? {
     switch field.computation {
     case .formula(let formula):
@@ -20,7 +21,7 @@ struct FieldColumn {
     }
   }
 
-  /// The column as CREATE TABLE and ALTER TABLE want it.
+  /// Returns the column definition for CREATE TABLE and ALTER TABLE.
   func definition() throws(FormulaError) -> String {
     let name = "\"\(field.name)\" \(field.isCaseSensitive ? "TEXT" : field.type.columnType)"
     if let expression = try expression() { return "\(name) GENERATED ALWAYS AS (\(expression)) VIRTUAL" }

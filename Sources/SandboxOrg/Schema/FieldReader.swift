@@ -1,9 +1,9 @@
 import JSON
 
-/// One element of an object's `fields` in a schema file.
+/// An element of an object's `fields` in a schema file.
 struct FieldReader {
   let node: SchemaNode
-  /// The object is not a standard one: neither are its further fields.
+  /// True for an object that is not a standard one, whose further fields are all custom.
   var isCustomOnly = false
 
   private static let keys = [
@@ -19,7 +19,7 @@ struct FieldReader {
       name.utf8.count > 3 || !isCustomOnly
     else {
       let kinds = isCustomOnly ? "with '__c' at the end" : "with '__c' at the end for a custom field"
-      throw nameNode.mistake("'\(name)' is not valid for a field: letters, digits and '_', \(kinds)")
+      throw nameNode.mistake("'\(name)' is not a valid field name: use letters, digits and '_', \(kinds)")
     }
     let type = try self.type()
     var field = FieldSchema(
@@ -37,7 +37,7 @@ struct FieldReader {
     return field
   }
 
-  /// `autonumber` is text that the org fills in.
+  /// Returns the type; `autonumber` is text that the org fills in.
   private func type() throws(SandboxError) -> FieldType {
     let given = try node.required("type")
     if given.value == "autonumber" { return .string }
@@ -66,7 +66,7 @@ struct FieldReader {
     let precision = try node.optional("precision")
     let scale = try node.optional("scale")
     guard field.type.isNumber else {
-      if let extra = precision ?? scale { throw extra.mistake("is for numbers only; remove it") }
+      if let extra = precision ?? scale { throw extra.mistake("is only allowed for numbers; remove it") }
       return
     }
     field.precision = try precision?.integer(1...18) ?? (field.type == .int ? 9 : 18)
@@ -77,7 +77,7 @@ struct FieldReader {
   private func picklist(_ field: inout FieldSchema) throws(SandboxError) {
     let values = try node.list("values")
     guard [.picklist, .multipicklist, .combobox].contains(field.type) else {
-      if !values.isEmpty { throw node.mistake("'values' is for picklists only; remove it") }
+      if !values.isEmpty { throw node.mistake("'values' is only allowed for picklists; remove it") }
       return
     }
     for value in values { field.picklist.append(try value.string()) }
@@ -88,7 +88,7 @@ struct FieldReader {
   private func reference(_ field: inout FieldSchema) throws(SandboxError) {
     let targets = try node.list("referenceTo")
     guard field.type == .reference else {
-      if !targets.isEmpty { throw node.mistake("'referenceTo' is for references only; remove it") }
+      if !targets.isEmpty { throw node.mistake("'referenceTo' is only allowed for references; remove it") }
       return
     }
     guard !targets.isEmpty else { throw node.mistake("a reference needs 'referenceTo', a list of object names") }
@@ -108,26 +108,26 @@ struct FieldReader {
     }
   }
 
-  /// `Account__c` → `Account__r`, `AccountId` → `Account`.
+  /// Returns the relationship name: `Account__c` → `Account__r`, `AccountId` → `Account`.
   static func relationshipName(_ field: String) -> String {
     if field.hasSuffix("__c") { return field.dropLast(3) + "__r" }
     return field.hasSuffix("Id") ? String(field.dropLast(2)) : field
   }
 
-  /// A standard field with what can be changed of it.
+  /// Returns a standard field with the properties that can be changed.
   func changed(_ known: FieldSchema, of object: String) throws(SandboxError) -> FieldSchema {
     guard
       node.value.objectValue?.keys.contains(where: { !["name", "label", "values", "restricted", "default"].contains($0) }) != true
     else {
       throw node.mistake(
-        "'\(known.name)' is a standard field of \(object): its label, values, restricted and default can be changed, nothing else"
+        "'\(known.name)' is a standard field of \(object): only its label, values, restricted and default can be changed"
       )
     }
     var field = known
     field.label = try node.optional("label")?.string() ?? known.label
     if let values = try node.optional("values") {
       guard [.picklist, .multipicklist, .combobox].contains(known.type) else {
-        throw values.mistake("is for picklists only; remove it")
+        throw values.mistake("is only allowed for picklists; remove it")
       }
       field.picklist = []
       for value in try node.list("values") { field.picklist.append(try value.string()) }
@@ -159,10 +159,10 @@ struct FieldReader {
     return .autoNumber(start: try start?.integer(0...1_000_000_000) ?? 1, format: text)
   }
 
-  /// It must be a value of the field.
+  /// Reads the default, which must be a valid value of the field.
   private func defaultValue(_ field: inout FieldSchema) throws(SandboxError) {
     guard let given = try node.optional("default") else { return }
-    guard field.isCreateable, field.type != .reference else { throw given.mistake("this field takes no default; remove it") }
+    guard field.isCreateable, field.type != .reference else { throw given.mistake("this field cannot have a default; remove it") }
     let object = ObjectSchema("Check", plural: "Checks", prefix: "000", fields: [])
     do throws(SandboxError) {
       _ = try FieldCoercion(object: object, field: field).value(given.value)

@@ -1,63 +1,66 @@
 import JSON
 
-/// How the value of a field comes about that clients need not, or cannot, write.
+/// How the org determines a value that clients need not, or cannot, write.
 enum Computation: Sendable, Equatable {
-  /// Numbers in order of creation, `{0000}` in the format stands for the number with at least as many digits.
+  /// Numbers in order of creation. `{0000}` in the format stands for the number, padded to that
+  /// many digits.
   case autoNumber(start: Int, format: String)
-  /// An expression over fields of the same row, kept by SQLite as a generated column. See ``Formula``.
+  /// An expression over fields of the same row, which SQLite evaluates in a generated column; see
+  /// ``Formula``.
   case formula(String)
-  /// The parts of a compound, by their key in the JSON object.
+  /// The parts of a compound, by their keys in the JSON object.
   case compound([CompoundPart])
-  /// Follows a picklist whenever that one is written and this one is not.
+  /// A value that depends on a picklist; set when the picklist is written and this field is not.
   case follows(field: String, values: [String: JSONValue])
-  /// Taken over from the row a reference points to, when the row is made and the field is not given.
+  /// Copied from the row of a reference on creation, if the field is not given.
   case inherited(reference: String, field: String)
-  /// When another field took one of these values; null while it has another.
+  /// The time when another field took one of these values; null while it has another.
   case moment(field: String, values: [String])
 }
 
-/// One part of an address or a location.
+/// A part of an address or a location.
 struct CompoundPart: Sendable, Equatable {
   /// The key in the JSON object, such as `postalCode`.
   let key: String
-  /// The field that holds it.
+  /// The field with the value.
   let field: String
 }
 
-/// What happens to a row when the row it refers to is deleted.
+/// The effect on a row when the row it refers to is deleted.
 enum ParentDeleteRule: String, Sendable, CaseIterable { case setNull, cascade, restrict }
 
-/// One field of one object: all that writes, queries and describe need to know of it.
+/// A field of an object, with everything that writes, queries and describe need.
 struct FieldSchema: Sendable {
   let name: String
   var label: String
   let type: FieldType
-  /// Characters, for text; bytes, for base64.
+  /// Characters of text, or bytes of base64.
   var length = 0
-  /// Digits in all and after the point, for numbers.
+  /// For numbers: the total number of digits, and the digits after the decimal point.
   var precision = 0, scale = 0
   var isRequired = false
   var defaultValue: JSONValue?
   var picklist: [String] = []
-  /// Values outside `picklist` are refused.
+  /// True if values outside `picklist` are refused.
   var isRestricted = false
   /// Object names; several for a polymorphic reference.
   var referenceTo: [String] = []
-  /// The name a query walks the reference by, such as `Account`.
+  /// The relationship's name in queries, such as `Account`.
   var relationshipName: String?
-  /// The name the parent knows the rows on this side by, such as `Contacts`.
+  /// The relationship's name at the parent, such as `Contacts`.
   var childRelationshipName: String?
   var onParentDelete = ParentDeleteRule.setNull
   var isExternalId = false, isUnique = false, isCaseSensitive = false, isIdLookup = false, isNameField = false
-  /// Kept by the org; a client that writes it is refused.
+  /// True if the org maintains the field; clients cannot write it.
   var isReadOnly = false
-  /// May be given on create only.
+  /// True if the field can only be set on creation.
   var isCreateOnly = false
-  /// For base64: the field that names the media type of the bytes.
+  /// For base64: the field with the media type of the bytes.
   var mediaTypeField: String?
-  /// For base64: the bytes are kept in parts beside the row, which only tells that there are some.
+  /// For base64: true if the bytes are stored in parts apart from the row, which only records that
+  /// there are some.
   var isKeptApart = false
-  /// The compound it is a part of.
+  /// The compound that includes the field.
   var compoundName: String?
   var computation: Computation?
 
@@ -70,7 +73,7 @@ struct FieldSchema: Sendable {
 
   var isCreateable: Bool { !isReadOnly && !isGenerated }
   var isUpdateable: Bool { isCreateable && !isCreateOnly }
-  /// Long text can neither be filtered nor sorted.
+  /// Long text can be neither filtered nor sorted.
   var isFilterable: Bool {
     switch type {
     case .textarea: return length <= 255
@@ -79,12 +82,12 @@ struct FieldSchema: Sendable {
     }
   }
   var isSortable: Bool { isFilterable && type != .multipicklist }
-  /// Values on a scale make no groups.
+  /// Continuous values cannot be grouped.
   var isGroupable: Bool { isSortable && ![.datetime, .double, .currency, .percent].contains(type) }
   var isCustom: Bool { name.hasSuffix("__c") }
-  /// Its column can never hold NULL.
+  /// True if the column is never NULL.
   var isNeverNull: Bool { type == .boolean || type == .id }
-  /// Gets a value on create without the client's help.
+  /// True if the org sets a value on creation if the client does not.
   var isDefaulted: Bool {
     if type == .boolean || defaultValue != nil || name == "OwnerId" { return true }
     switch computation {
@@ -92,7 +95,7 @@ struct FieldSchema: Sendable {
     default: return isReadOnly && computation == nil
     }
   }
-  /// SQLite makes its value from the other columns; nothing is stored.
+  /// True if SQLite computes the value from other columns, so that nothing is stored.
   var isGenerated: Bool {
     switch computation {
     case .formula, .compound: return true
@@ -107,7 +110,8 @@ struct FieldSchema: Sendable {
     return copy
   }
 
-  /// `MailingPostalCode` → `Mailing Postal Code`, `OwnerId` → `Owner ID`, `YearsKnown__c` → `Years Known`.
+  /// Converts a name to a label: `MailingPostalCode` → `Mailing Postal Code`, `OwnerId` → `Owner
+  /// ID`, `YearsKnown__c` → `Years Known`.
   static func spaced(_ name: String) -> String {
     let plain = name.hasSuffix("__c") ? name.dropLast(3).split(separator: "_").joined(separator: " ") : name
     var words = ""

@@ -1,4 +1,4 @@
-/// What a field holds. Raw values are the names a describe call uses.
+/// The type of a field. Raw values are the names in describe.
 enum FieldType: String, Sendable, CaseIterable {
   case id, reference, string, textarea, phone, email, url, picklist, multipicklist, combobox, boolean, int, double, currency,
     percent, date, datetime, time, base64, address, location
@@ -11,10 +11,11 @@ enum FieldType: String, Sendable, CaseIterable {
   }
   var isReference: Bool { self == .id || self == .reference }
   var isNumber: Bool { [.int, .double, .currency, .percent].contains(self) }
-  /// Made of other fields: read as an object, neither written nor filtered.
+  /// True for types made of other fields: read as an object, but neither written nor filtered.
   var isCompound: Bool { self == .address || self == .location }
 
-  /// The column type in SQLite. Text compares without case (ASCII letters only), ids and moments byte by byte.
+  /// The column type in SQLite. Text compares without case (ASCII only), ids and dates byte by
+  /// byte.
   var columnType: String {
     switch self {
     case .boolean, .int: return "INTEGER"
@@ -25,7 +26,7 @@ enum FieldType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The XML type a describe call names.
+  /// The XML type in describe.
   var soapType: String {
     switch self {
     case .id, .reference: return "tns:ID"

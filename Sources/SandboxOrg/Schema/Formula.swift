@@ -1,24 +1,26 @@
-/// Expressions over the fields of one row, translated to SQL: calculated fields and conditions of validation rules.
+/// Compiles expressions over the fields of one row to SQL: formula fields and the conditions of
+/// validation rules.
 ///
-/// The language is the part of Salesforce's formulas that needs one row alone: fields, `"text"`, numbers, TRUE, FALSE,
-/// NULL; `+ - * / & = <> < <= > >= && || !`; and the functions of ``FormulaFunction``. Text joined by `&` counts as
-/// empty where it is null. What reaches SQLite is deterministic, so that generated columns can use it.
+/// The language is the part of Salesforce's formulas that needs only one row: fields, `"text"`,
+/// numbers, TRUE, FALSE, NULL; `+ - * / & = <> < <= > >= && || !`; and the functions of
+/// ``FormulaFunction``. `&` treats null as empty text. The SQL is deterministic, so that generated
+/// columns can use it.
 struct Formula {
-  /// Salesforce's own limit of characters.
+  /// The maximum number of characters; Salesforce's limit.
   static let maximumLength = 3_900
-  /// Nested parentheses and calls: far from SQLite's limit of expression depth.
+  /// Maximum depth of parentheses and calls; far below SQLite's limit.
   static let maximumDepth = 40
-  /// Formulas inside formulas, and bytes of the SQL they may grow to together.
+  /// Maximum depth of nested formulas, and bytes of the SQL to which they expand.
   static let maximumLevels = 5, maximumSQL = 50_000
 
   private let object: ObjectSchema
   private let tokens: [(token: FormulaToken, column: Int)]
   private var index = 0
   private var depth = 0
-  /// How many formulas stand around this one.
+  /// The nesting depth of this formula.
   private let level: Int
 
-  /// The SQL of a formula over the fields of `object`.
+  /// Returns the SQL of a formula over the fields of `object`.
   static func sql(_ formula: String, over object: ObjectSchema) throws(FormulaError) -> String {
     try sql(formula, over: object, level: 0)
   }
@@ -47,7 +49,7 @@ struct Formula {
 
   // MARK: Grammar
 
-  /// How tightly an operator binds, and its SQL.
+  /// Returns an operator's precedence and its SQL.
   private static func binary(_ symbol: String) -> (strength: Int, sql: String)? {
     switch symbol {
     case "||": return (1, "OR")
@@ -72,7 +74,7 @@ struct Formula {
       let right = try expression(strength)
       switch symbol {
       case "&": left = "(coalesce(\(left), '') || coalesce(\(right), ''))"
-      // SQLite divides whole numbers without a remainder.
+      // SQLite's division of integers truncates.
       case "/": left = "(CAST(\(left) AS REAL) / \(right))"
       default: left = "(\(left) \(sql) \(right))"
       }
@@ -117,7 +119,7 @@ struct Formula {
       let hint = name.contains(".") ? "; fields of other objects cannot be used" : ""
       throw failure("no field '\(name)' on \(object.name)\(hint)")
     }
-    // Calculated fields are put in whole: no generated column depends on another one.
+    // Inline formula fields: a generated column must not depend on another.
     var sql = "\"\(field.name)\""
     if case .formula(let inner)? = field.computation {
       guard level < Self.maximumLevels else { throw failure("'\(field.name)' refers to itself") }

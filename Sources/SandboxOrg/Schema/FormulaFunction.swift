@@ -1,4 +1,4 @@
-/// The functions of formulas, with their SQL.
+/// The functions of formulas and their SQL.
 enum FormulaFunction: String, CaseIterable {
   case AND, OR, NOT, IF, ISBLANK, ISPICKVAL, BLANKVALUE, TEXT, VALUE, LEN, UPPER, LOWER, TRIM, LEFT, RIGHT, CONTAINS, BEGINS,
     ABS, ROUND, MIN, MAX, YEAR, MONTH, DAY
@@ -38,7 +38,7 @@ enum FormulaFunction: String, CaseIterable {
     case .CONTAINS: return "(instr(\(first), \(second)) > 0)"
     case .BEGINS: return "(substr(\(first), 1, length(\(second))) = \(second))"
     case .ROUND: return "round(\(first), \(second))"
-    // With one argument these two would be aggregates.
+    // With one argument these would be aggregates in SQLite.
     case .MIN, .MAX: return arguments.count == 1 ? first : "\(rawValue.lowercased())(\(arguments.joined(separator: ", ")))"
     case .YEAR: return "CAST(substr(\(first), 1, 4) AS INTEGER)"
     case .MONTH: return "CAST(substr(\(first), 6, 2) AS INTEGER)"

@@ -1,4 +1,4 @@
-/// One word of a formula.
+/// A token of a formula.
 enum FormulaToken: Equatable {
   case number(String)
   case text(String)
@@ -7,7 +7,7 @@ enum FormulaToken: Equatable {
   case symbol(String)
   case end
 
-  /// - Throws: ``FormulaError`` for text without an end and characters that formulas do not know.
+  /// - Throws: ``FormulaError`` for unterminated text and for invalid characters.
   static func scan(_ formula: String) throws(FormulaError) -> [(token: FormulaToken, column: Int)] {
     let characters = Array(formula)
     var tokens: [(token: FormulaToken, column: Int)] = []
@@ -43,7 +43,7 @@ enum FormulaToken: Equatable {
     character.isASCII && (character.isNumber || character == ".")
   }
 
-  /// A backslash takes the meaning from the character behind it.
+  /// Reads quoted text. A backslash escapes the next character.
   private static func quoted(_ characters: [Character], _ index: inout Int) throws(FormulaError) -> String {
     let start = index
     let quote = characters[index]
@@ -76,9 +76,9 @@ enum FormulaToken: Equatable {
   }
 }
 
-/// Why a formula cannot be used.
+/// Why a formula is invalid.
 struct FormulaError: Error, Equatable {
-  /// Counted from 1.
+  /// Counts from 1.
   let column: Int
   let message: String
 }

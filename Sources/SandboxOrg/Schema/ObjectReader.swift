@@ -1,10 +1,10 @@
 import JSON
 import Support
 
-/// One element of a schema file's `objects`: a new object, or more fields for one there is.
+/// An element of a schema file's `objects`: a new object, or additional fields for an existing one.
 struct ObjectReader {
   let node: SchemaNode
-  /// How many new objects stand before it: prefixes of custom objects count up from `a00`.
+  /// The number of new objects before it: prefixes of custom objects count from `a00`.
   let position: Int
   let usedPrefixes: Set<String>
 
@@ -12,7 +12,7 @@ struct ObjectReader {
     let name = try node.required("name")
     let text = try name.string()
     guard Self.isName(text) else {
-      throw name.mistake("'\(text)' is no API name: a letter, then letters, digits and '_', at most 80 characters")
+      throw name.mistake("'\(text)' is not a valid API name: use a letter, then letters, digits and '_', at most 80 characters")
     }
     return text
   }
@@ -22,8 +22,8 @@ struct ObjectReader {
       && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
 
-  /// More fields, rules and record types for an object of the org. Of its standard fields, the label and the picklist can be
-  /// changed.
+  /// Adds fields, rules and record types to an existing object. Of standard fields, the label and
+  /// the picklist can be changed.
   func extending(_ object: ObjectSchema) throws(SandboxError) -> ObjectSchema {
     try node.allow(["name", "fields", "rules", "recordTypes"])
     var fields = try self.fields { element throws(SandboxError) in
@@ -38,7 +38,7 @@ struct ObjectReader {
     return object.extended(with: fields, rules: try rules(), recordTypes: types)
   }
 
-  /// What an object is, by the end of its name.
+  /// The kind of an object, by the suffix of its name.
   private enum Kind {
     case standard, custom, event, metadata
 
@@ -62,7 +62,7 @@ struct ObjectReader {
       case .metadata: []
       }
     }
-    /// What prefixes of its ids begin with.
+    /// The first character of its id prefix.
     var letter: Character {
       switch self {
       case .standard: "z"
@@ -77,8 +77,8 @@ struct ObjectReader {
     let name = try self.name()
     guard let kind = Kind(name), name.first != "_" else {
       throw node.mistake(
-        "'\(name)' is not valid for a new object: '__c' at its end makes it a custom object, '__e' a platform event, "
-          + "'__mdt' custom metadata; a standard object has no '__'")
+        "'\(name)' is not a valid name for a new object: use the suffix '__c' for a custom object, '__e' for a platform event, "
+          + "'__mdt' for custom metadata, and no '__' for a standard object")
     }
     return kind
   }
@@ -100,7 +100,7 @@ struct ObjectReader {
       rules: try rules(), recordTypes: types, fields: own)
   }
 
-  /// The fields that an object of the kind has without being told.
+  /// Returns the fields that objects of a kind always have.
   private func leadingFields(_ kind: Kind, _ label: String) throws(SandboxError) -> [FieldSchema] {
     switch kind {
     case .standard, .custom: return [try nameField(label)]
@@ -147,11 +147,11 @@ struct ObjectReader {
     guard text.utf8.count == 3, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
       throw given.mistake("'\(text)' is not an id prefix; it needs three letters or digits")
     }
-    guard !usedPrefixes.contains(text) else { throw given.mistake("'\(text)' is taken by another object; choose another one") }
+    guard !usedPrefixes.contains(text) else { throw given.mistake("'\(text)' is used by another object; choose another") }
     return text
   }
 
-  /// The first prefix with this letter that no object has.
+  /// Returns the first unused prefix with this letter.
   static func freePrefix(_ letter: Character, from start: Int, _ used: Set<String>) -> String? {
     let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     return (start..<digits.count * digits.count).lazy.map { "\(letter)\(digits[$0 / digits.count])\(digits[$0 % digits.count])" }
@@ -182,7 +182,7 @@ struct ObjectReader {
     }
   }
 
-  /// - Throws: For a name that stands twice, and for too many.
+  /// - Throws: For a duplicate name, and for too many fields.
   private func fields(
     _ read: (SchemaNode) throws(SandboxError) -> FieldSchema
   ) throws(SandboxError) -> [FieldSchema] {
@@ -190,7 +190,7 @@ struct ObjectReader {
     for element in try node.list("fields") {
       let field = try read(element)
       guard !fields.contains(where: { $0.name.lowercased() == field.name.lowercased() }) else {
-        throw element.mistake("'\(field.name)' stands twice in the list; remove one")
+        throw element.mistake("'\(field.name)' is in the list twice; remove one")
       }
       fields.append(field)
     }

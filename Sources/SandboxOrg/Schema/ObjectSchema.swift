@@ -1,40 +1,40 @@
 /// A condition under which a row is refused.
 struct ValidationRule: Sendable, Equatable {
-  /// An expression over the row's fields that is true for rows in error. See ``Formula``.
+  /// An expression over the row's fields that is true for invalid rows; see ``Formula``.
   let condition: String
   let message: String
-  /// The field the message belongs to; nil for the row as a whole.
+  /// The field to which the message belongs; nil for the whole row.
   var field: String?
 }
 
-/// A kind of rows of one object, such as "Business Account". Each is a row of `RecordType`.
+/// A record type of an object, such as "Business Account": a row of `RecordType`.
 struct RecordTypeSchema: Sendable, Equatable {
   let name: String, developerName: String
   var isActive = true
-  /// New rows are of this kind unless they say otherwise.
+  /// True for the record type of new rows that do not set one.
   var isDefault = false
-  /// From a real org; nil: the sandbox gives one.
+  /// The Id from a real org; nil lets the sandbox assign one.
   var id: String?
 }
 
-/// One object: its fields in describe order and how to find them.
+/// An object: its fields in describe order, with look-up tables.
 struct ObjectSchema: Sendable {
-  /// What clients may do with its rows, and where the object shows up.
+  /// The operations that clients may perform on the rows, and where the object is listed.
   struct Traits: OptionSet, Sendable {
     let rawValue: Int
     static let create = Traits(rawValue: 1), update = Traits(rawValue: 2), delete = Traits(rawValue: 4)
-    /// Rows get to the lists of what a user worked with last.
+    /// Rows appear in the lists of recently used items.
     static let recent = Traits(rawValue: 8)
     static let search = Traits(rawValue: 16), layout = Traits(rawValue: 32)
     /// Rows have an `OwnerId`.
     static let owner = Traits(rawValue: 64)
-    /// Rows answer with an `ETag`, and `If-Match` and `If-None-Match` are looked at.
+    /// Responses have an `ETag`, and `If-Match` and `If-None-Match` are evaluated.
     static let entityTag = Traits(rawValue: 128)
-    /// Rows are versions of files: making one makes its document and shares.
+    /// Rows are versions of files; creating one creates its document and shares.
     static let fileVersion = Traits(rawValue: 256)
-    /// Rows are documents, which hold the versions of a file; or shares of documents.
+    /// Rows are documents, which own the versions of a file, or shares of documents.
     static let fileDocument = Traits(rawValue: 512), fileShare = Traits(rawValue: 1024)
-    /// Rows are events: they are published, and describe says that they cannot be queried.
+    /// Rows are events: they are published, and describe marks them as not queryable.
     static let event = Traits(rawValue: 2048)
     static let standard: Traits = [.create, .update, .delete, .recent, .search, .layout, .owner]
   }
@@ -47,14 +47,14 @@ struct ObjectSchema: Sendable {
   let traits: Traits
   let rules: [ValidationRule]
   let recordTypes: [RecordTypeSchema]
-  /// The fields with a column of their own, in order: all but the generated ones.
+  /// The fields with a stored column, in order: all except generated ones.
   let storedFields: [FieldSchema]
-  /// Takes the row number, then a value for each stored field.
+  /// Its parameters are the row number, then a value for each stored field.
   let insertSQL: String
   private let byName: [String: Int]
   private let byRelationship: [String: Int]
 
-  /// - Parameter own: The fields besides those that every object has.
+  /// - Parameter own: The fields in addition to those that every object has.
   init(
     _ name: String, label: String? = nil, plural: String, prefix: String, traits: Traits = .standard,
     rules: [ValidationRule] = [], recordTypes: [RecordTypeSchema] = [], fields own: [FieldSchema]
@@ -93,7 +93,7 @@ struct ObjectSchema: Sendable {
     byRelationship = relationships
   }
 
-  /// The same object with further fields and rules; a field of a known name takes the place of the old one.
+  /// Returns a copy with more fields and rules; a field with a known name replaces the old one.
   func extended(
     with more: [FieldSchema], rules moreRules: [ValidationRule] = [], recordTypes moreTypes: [RecordTypeSchema] = []
   ) -> ObjectSchema {
@@ -111,13 +111,13 @@ struct ObjectSchema: Sendable {
   var isDeletable: Bool { traits.contains(.delete) }
   var isCustom: Bool { name.contains("__") }
 
-  /// Names are not case-sensitive.
+  /// Finds a field by name; case is ignored.
   func field(_ name: some StringProtocol) -> FieldSchema? { byName[name.lowercased()].map { fields[$0] } }
   func relationship(_ name: some StringProtocol) -> FieldSchema? {
     byRelationship[name.lowercased()].map { fields[$0] }
   }
 
   var nameField: FieldSchema? { fields.first { $0.isNameField } }
-  /// The SQL table, quoted: `Case` is a keyword.
+  /// The quoted SQL table name: `Case` is a keyword.
   var table: String { "\"\(name)\"" }
 }

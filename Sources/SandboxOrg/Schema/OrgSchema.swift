@@ -3,10 +3,11 @@ struct OrgSchema: Sendable {
   let objects: [ObjectSchema]
   private let byName: [String: Int]
   private let byPrefix: [String: Int]
-  /// Positions of the reference fields that point at an object, by its name.
+  /// The positions of the reference fields that point to an object, by its name.
   private let references: [String: [(object: Int, field: Int)]]
 
-  /// - Parameter objects: With different names and prefixes; of two with one name the later counts.
+  /// - Parameter objects: Objects with different names and prefixes; of duplicates the last one is
+  ///   used.
   init(objects: [ObjectSchema]) {
     self.objects = objects
     byName = Dictionary(objects.enumerated().map { ($1.name.lowercased(), $0) }) { $1 }
@@ -20,16 +21,16 @@ struct OrgSchema: Sendable {
     self.references = references
   }
 
-  /// Names are not case-sensitive.
+  /// Finds an object by name; case is ignored.
   func object(_ name: some StringProtocol) -> ObjectSchema? { byName[name.lowercased()].map { objects[$0] } }
   func object(ofId id: String) -> ObjectSchema? { byPrefix[RecordID.prefix(of: id)].map { objects[$0] } }
 
-  /// The reference fields that point at an object, with the objects that have them.
+  /// Returns the reference fields that point to an object, with their objects.
   func references(to name: String) -> [(child: ObjectSchema, field: FieldSchema)] {
     (references[name] ?? []).map { (objects[$0.object], objects[$0.object].fields[$0.field]) }
   }
 
-  /// The reference by which a parent knows its rows under this name, such as `Contacts` of an account.
+  /// Returns the reference behind a child relationship, such as `Contacts` of an account.
   func child(_ relationship: some StringProtocol, of object: ObjectSchema) -> (child: ObjectSchema, field: FieldSchema)? {
     let wanted = relationship.lowercased()
     return references(to: object.name).first { $0.field.childRelationshipName?.lowercased() == wanted }

@@ -1,15 +1,17 @@
 import JSON
 
-/// A file that adds objects, fields, rules and briefcase rules to an org; bridge-spec/guide/sandbox.md has an example.
+/// A file that adds objects, fields, rules and briefcase rules to an org;
+/// bridge-spec/guide/sandbox.md has an example.
 ///
-/// Every mistake is a ``SandboxError`` `INVALID_SCHEMA_FILE` that names the file, the place inside and what to do.
+/// Every error is a ``SandboxError`` `INVALID_SCHEMA_FILE` that names the file, the place in it,
+/// and the remedy.
 struct SchemaFile {
   let objects: [ObjectSchema]
   let briefcase: [BriefcaseRule]
 
   /// - Parameters:
-  ///   - name: As shown in messages.
-  ///   - base: What the file builds upon.
+  ///   - name: The name in messages.
+  ///   - base: The schema that the file extends.
   init(name: String, text: [UInt8], base: OrgSchema = .standard) throws(SandboxError) {
     guard text.count <= Tuning.schemaFileBytes else {
       throw SchemaNode.mistake(name, "", "is larger than \(Tuning.schemaFileBytes) bytes")
@@ -56,7 +58,7 @@ struct SchemaFile {
 
   // MARK: Checks over all objects
 
-  /// References need targets, formulas fields, relationships names of their own.
+  /// Checks that references have targets, formulas valid fields, and relationships unique names.
   private func check(_ root: SchemaNode) throws(SandboxError) {
     let schema = OrgSchema(objects: objects)
     for node in try root.list("objects") where !DescribeFile.isDescribe(node.value) {
@@ -65,17 +67,17 @@ struct SchemaFile {
       for rule in try node.list("rules") {
         try Self.check(try rule.required("condition"), over: object)
         if let field = try rule.optional("field"), object.field(try field.string()) == nil {
-          throw field.mistake("names no field of \(object.name)")
+          throw field.mistake("must name a field of \(object.name)")
         }
       }
     }
     for node in try root.list("briefcase") {
       let name = try node.required("object")
-      guard let object = schema.object(try name.string()) else { throw name.mistake("names no object of the org") }
+      guard let object = schema.object(try name.string()) else { throw name.mistake("must name an object of the org") }
       for item in try node.list("related") {
         guard schema.child(try item.string(), of: object) == nil else { continue }
         let names = schema.references(to: object.name).compactMap(\.field.childRelationshipName)
-        throw item.mistake("names no relationship of \(object.name); it has \(names.joined(separator: ", "))")
+        throw item.mistake("must name a relationship of \(object.name): \(names.joined(separator: ", "))")
       }
     }
   }
@@ -86,12 +88,12 @@ struct SchemaFile {
     for target in try node.list("referenceTo") {
       let name = try target.string()
       guard schema.object(name)?.name != name else { continue }
-      throw target.mistake("names no object of the org; names are spelled exactly, with '__c' for custom ones")
+      throw target.mistake("must name an object of the org, spelled exactly, with '__c' for custom ones")
     }
     guard let children = field.childRelationshipName, let path = try node.optional("children") else { return }
     for target in field.referenceTo {
       let same = schema.references(to: target).filter { $0.field.childRelationshipName?.lowercased() == children.lowercased() }
-      if same.count > 1 { throw path.mistake("is taken: \(target) has another relationship of that name; choose a new one") }
+      if same.count > 1 { throw path.mistake("is taken: \(target) has another relationship with that name; choose another") }
     }
   }
 
@@ -100,7 +102,7 @@ struct SchemaFile {
     do throws(FormulaError) {
       _ = try Formula.sql(text, over: object)
     } catch {
-      throw node.mistake("cannot be used: column \(error.column): \(error.message)")
+      throw node.mistake("is not a valid formula: column \(error.column): \(error.message)")
     }
   }
 }

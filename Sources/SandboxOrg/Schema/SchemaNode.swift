@@ -1,7 +1,7 @@
 import JSON
 
-/// A value of a schema file with the way to it, for messages such as
-/// `schema.json: objects[0].fields[2].type: 'strng' is not a known field type`.
+/// A value of a schema file with its path, for messages such as `schema.json:
+/// objects[0].fields[2].type: 'strng' is not a known field type`.
 struct SchemaNode {
   let file: String
   let path: String
@@ -14,7 +14,7 @@ struct SchemaNode {
       status: 0, code: "INVALID_SCHEMA_FILE", message: path.isEmpty ? "\(file): \(text)" : "\(file): \(path): \(text)")
   }
 
-  /// - Throws: Unless it is an object with none but these keys.
+  /// - Throws: If the value is not an object, or has other keys.
   func allow(_ keys: [String]) throws(SandboxError) {
     guard let object = value.objectValue else { throw mistake("must be an object, not \(value.kindName)") }
     for key in object.keys where !keys.contains(key) {
@@ -36,7 +36,7 @@ struct SchemaNode {
     return node
   }
 
-  /// The elements of a list; none when the key is missing.
+  /// Returns the elements of a list; none if the key is missing.
   func list(_ key: String) throws(SandboxError) -> [SchemaNode] {
     guard let node = try optional(key) else { return [] }
     guard let elements = node.value.arrayValue else { throw node.mistake("must be a list, not \(node.value.kindName)") }
@@ -60,7 +60,7 @@ struct SchemaNode {
     return number
   }
 
-  /// One of several words.
+  /// Reads one of several words.
   func word<T: RawRepresentable & CaseIterable>(_ type: T.Type, _ what: String) throws(SandboxError) -> T
   where T.RawValue == String {
     let text = try string()

@@ -1,4 +1,4 @@
-/// What every object carries.
+/// The fields that every object has.
 enum SystemFields {
   static func identity(label: String) -> [FieldSchema] {
     [
@@ -15,7 +15,7 @@ enum SystemFields {
     $0.relationshipName = "Owner"
   }
 
-  /// Cases and leads may wait in a queue.
+  /// Cases and leads can be owned by a queue.
   static let queueOwner = owner.with { $0.referenceTo = ["Group", "User"] }
 
   static let audit: [FieldSchema] = [

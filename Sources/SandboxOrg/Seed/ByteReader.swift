@@ -1,9 +1,9 @@
 import Glibc
 
-/// The bytes of a file, one after the other, with the line they stand on. Holds one chunk at a time.
+/// Reads a file byte by byte and tracks the line. Holds one chunk in memory.
 final class ByteReader {
   let name: String
-  /// The line of the byte `peek` shows, counted from 1.
+  /// The line of the next byte, from 1.
   private(set) var line = 1
   private let descriptor: Int32
   private var chunk: [UInt8]
@@ -11,23 +11,23 @@ final class ByteReader {
 
   private static let chunkBytes = 1 << 18
 
-  /// - Throws: ``SandboxError`` `INVALID_SEED_FILE` when the file cannot be opened.
+  /// - Throws: ``SandboxError`` `INVALID_SEED_FILE` if the file cannot be opened.
   init(path: String) throws(SandboxError) {
     name = path.split(separator: "/").last.map(String.init) ?? path
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
     guard descriptor >= 0 else { throw SeedError.file(path, "cannot be read: \(String(cString: strerror(errno)))") }
-    // A mark of byte order is no part of the text.
+    // Skip a byte order mark.
     if try peek() == 0xEF {
       for byte: UInt8 in [0xEF, 0xBB, 0xBF] {
-        guard try take() == byte else { throw failure("is no UTF-8 text") }
+        guard try take() == byte else { throw failure("is not UTF-8 text") }
       }
     }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// nil at the end.
+  /// Returns the next byte without consuming it; nil at the end.
   func peek() throws(SandboxError) -> UInt8? {
     if index < count { return chunk[index] }
     var got = 0
@@ -50,7 +50,7 @@ final class ByteReader {
   func failure(_ message: String, line: Int? = nil) -> SandboxError { SeedError.at(name, line ?? self.line, message) }
 }
 
-/// Mistakes in seed files: the file, the line, what is wrong.
+/// Errors in seed files, with file and line.
 enum SeedError {
   static func file(_ name: String, _ message: String) -> SandboxError {
     SandboxError(status: 0, code: "INVALID_SEED_FILE", message: "\(name): \(message)")

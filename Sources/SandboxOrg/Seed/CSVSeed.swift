@@ -1,26 +1,26 @@
 import JSON
 
-/// Walks a CSV file of one object's records: RFC 4180, UTF-8, a first line of field names. An empty cell leaves the field to
-/// its default.
+/// Reads a CSV file with the records of one object (RFC 4180, UTF-8). The first line names the
+/// fields; an empty cell leaves the field at its default.
 struct CSVSeed {
   let reader: ByteReader
   let object: ObjectSchema
   let schema: OrgSchema
 
-  /// Where the cells of a column go: a field, or the external id of the row a relationship leads to.
+  /// The target of a column: a field, or the external id of a parent.
   private struct Column {
     let name: String
     var key: String?
   }
 
-  /// - Parameter add: Gets each record and the line it starts on.
+  /// - Parameter add: Receives each record and its first line.
   func run(_ add: (JSONObject, Int) throws -> Void) throws {
-    guard let head = try row() else { throw reader.failure("the line with the names of the fields is missing") }
+    guard let head = try row() else { throw reader.failure("the line with the field names is missing") }
     let columns = try head.map(column)
     while true {
       let line = reader.line
       guard let cells = try row() else { return }
-      // A line without anything is none.
+      // Skip empty lines.
       if cells == [""] { continue }
       guard cells.count == columns.count else {
         throw reader.failure("\(cells.count) cells for \(columns.count) columns", line: line)
@@ -47,7 +47,7 @@ struct CSVSeed {
     return Column(name: field.name)
   }
 
-  /// The cells of the next row; nil at the end of the file.
+  /// Reads the cells of the next row; nil at the end of the file.
   private func row() throws(SandboxError) -> [String]? {
     guard try reader.peek() != nil else { return nil }
     let line = reader.line
@@ -67,14 +67,14 @@ struct CSVSeed {
       if byte == UInt8(ascii: ",") { return (try text(bytes, line), false) }
       if byte == UInt8(ascii: "\n") { return (try text(bytes, line), true) }
       if byte == UInt8(ascii: "\r"), try reader.peek() == UInt8(ascii: "\n") { continue }
-      guard !isQuoted else { throw reader.failure("there is text behind a closing quotation mark", line: line) }
+      guard !isQuoted else { throw reader.failure("there is text after a closing quotation mark", line: line) }
       bytes.append(byte)
       try bound(bytes, line)
     }
     return (try text(bytes, line), true)
   }
 
-  /// Two quotation marks stand for one.
+  /// Reads a quoted cell; a doubled quotation mark stands for one.
   private func quoted(_ line: Int) throws(SandboxError) -> [UInt8] {
     var bytes: [UInt8] = []
     _ = try reader.take()
@@ -96,7 +96,9 @@ struct CSVSeed {
   }
 
   private func text(_ bytes: [UInt8], _ line: Int) throws(SandboxError) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw reader.failure("a cell is no UTF-8 text", line: line) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw reader.failure("a cell is not UTF-8 text", line: line)
+    }
     return text
   }
 }

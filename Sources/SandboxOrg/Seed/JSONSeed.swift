@@ -1,20 +1,20 @@
 import JSON
 
-/// Walks a JSON file of records without holding more than one.
+/// Reads a JSON file of records, holding one record in memory at a time.
 struct JSONSeed {
   let reader: ByteReader
 
-  /// - Parameter add: Gets each record, its object's name and the line it starts on.
+  /// - Parameter add: Receives each record, its object's name and its first line.
   func run(_ add: (JSONObject, String, Int) throws -> Void) throws {
     switch try token() {
     case UInt8(ascii: "{"): try objects(add)
     case UInt8(ascii: "["): try records(type: nil, add)
     default: throw reader.failure("must start with '{' or '['")
     }
-    guard try token() == nil else { throw reader.failure("there is more text behind the end of the records") }
+    guard try token() == nil else { throw reader.failure("there is text after the end of the records") }
   }
 
-  /// The next byte that is no white space, taken.
+  /// Consumes the next byte that is not white space.
   private func token() throws(SandboxError) -> UInt8? {
     while let byte = try reader.take() {
       if ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte) { return byte }
@@ -26,12 +26,12 @@ struct JSONSeed {
     var next = try token()
     if next == UInt8(ascii: "}") { return }
     while true {
-      guard next == UInt8(ascii: "\"") else { throw reader.failure("the name of an object in quotation marks is missing") }
+      guard next == UInt8(ascii: "\"") else { throw reader.failure("expected the name of an object in quotation marks") }
       var name: [UInt8] = []
       while let byte = try reader.take(), byte != UInt8(ascii: "\"") {
         name.append(byte)
         guard name.count <= 80, byte != UInt8(ascii: "\\") else {
-          throw reader.failure("the name of an object is too long, or holds a '\\'")
+          throw reader.failure("the name of an object is too long, or contains a '\\'")
         }
       }
       guard try token() == UInt8(ascii: ":") else { throw reader.failure("':' is missing") }
@@ -62,7 +62,7 @@ struct JSONSeed {
     }
   }
 
-  /// The rest of an object whose first brace was taken.
+  /// Reads the rest of an object after its opening brace.
   private func record(_ line: Int) throws(SandboxError) -> JSONObject {
     var bytes: [UInt8] = [UInt8(ascii: "{")]
     var depth = 1

@@ -1,11 +1,13 @@
 import JSON
 
-/// Loads records from files into a new org: in the caller's transaction, one record in memory at a time.
+/// Loads records from files into a new org, in the caller's transaction, with one record in memory
+/// at a time.
 ///
-/// A `.json` file is `{"Account": [{…}, …], "Contact": […]}`, or a list of records with `attributes.type`. A `.csv` file
-/// has the records of the object it is named after; its first line names the fields. References are given by id or by an
-/// external id: `"Account": {"External_Id__c": "a"}` in JSON, a column `Account.External_Id__c` in CSV. System fields such
-/// as `CreatedDate` may be given.
+/// A `.json` file contains `{"Account": [{…}, …], "Contact": […]}`, or a list of records with
+/// `attributes.type`. A `.csv` file contains the records of the object it is named after; its first
+/// line names the fields. References are ids or external ids: `"Account": {"External_Id__c": "a"}`
+/// in JSON, a column `Account.External_Id__c` in CSV. System fields such as `CreatedDate` can be
+/// set.
 struct SeedFiles {
   let org: Org
 

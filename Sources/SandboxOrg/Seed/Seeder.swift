@@ -1,15 +1,16 @@
 import Database
 
-/// Fills a new org: what it knows of itself, two users, then companies and people who work there. In the caller's
+/// Fills a new org: setup records, two users, then companies and their contacts. In the caller's
 /// transaction.
 struct Seeder {
   let connection: Connection
   let schema: OrgSchema
   let configuration: SandboxConfiguration
 
-  /// 2025-01-06 08:00:00 UTC: every seeded row was created after it.
+  /// 2025-01-06 08:00:00 UTC; all seeded rows are created after it.
   private static let epoch: Int64 = 1_736_150_400
-  /// Seconds the creation of the seeded rows is spread over: 240 days. The last edit follows within 45 more.
+  /// Seconds over which the creation of seeded rows is spread (240 days), and within which the last
+  /// edit follows (45 days).
   private static let creationSpan: Int64 = 240 * 86_400, editSpan = 45 * 86_400
 
   func run() throws {
@@ -107,7 +108,7 @@ struct Seeder {
       "External_Id__c": .text("cont-\(index + 1)"),
       "Birthdate": .text(CivilDate(dayNumber: -7_300 + random.below(18_000)).text),
     ]
-    // One in twenty has no company, and some fields are empty, as in any org.
+    // Like in any org, one in twenty has no company, and some fields are empty.
     if accounts > 0, random.chance(95) {
       values["AccountId"] = .text(RecordID.make(prefix: "001", sequence: Int64(1 + random.below(accounts))))
     }
@@ -120,7 +121,8 @@ struct Seeder {
 
   // MARK: Values
 
-  /// Creation follows the ids; the last edit does not. Neighbours share seconds: several rows come in at once.
+  /// Returns the timestamps of a row. Creation follows the ids, the last edit does not. Some
+  /// neighbours share a second, like rows of an import.
   private func stamps(_ index: Int, _ count: Int, _ random: inout SeedRandom) -> (created: String, modified: String) {
     let created = Self.epoch + Self.creationSpan * Int64(index / 3) / Int64(max(1, count / 3 + 1))
     let edited = random.chance(60) ? Int64(random.below(Self.editSpan / 3600)) * 3600 : 0
@@ -151,7 +153,7 @@ private struct Inserter {
   private let statement: Statement
   private let object: ObjectSchema
   private let positions: [String: Int32]
-  /// Flags are never null.
+  /// The positions of flags, which are never null.
   private let flags: [Int32]
 
   init(_ connection: Connection, _ schema: OrgSchema, _ name: String) throws {

@@ -1,5 +1,5 @@
-/// Words the seeded people and companies are made of. All invented combinations; phone numbers are from the ranges kept
-/// for fiction and mail addresses end in `.example`.
+/// Words for the seeded people and companies. All combinations are invented, phone numbers are from
+/// ranges reserved for fiction, and mail addresses end in `.example`.
 enum Seeds {
   static let firstNames = [
     "Ada", "Amir", "Ana", "Anders", "Aisha", "Ben", "Bruno", "Carla", "Chen", "Chloé", "Dana", "David", "Elena", "Emeka",

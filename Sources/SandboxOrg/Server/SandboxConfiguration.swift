@@ -1,6 +1,6 @@
-/// What an org starts with when its database is new.
+/// The data of an org whose database is new.
 public enum Seed: Sendable, Equatable {
-  /// 200 accounts and 5,000 contacts, the same ones each time.
+  /// 200 accounts and 5,000 contacts, always the same.
   case standard
   case custom(accounts: Int, contacts: Int)
   /// Users only.
@@ -22,50 +22,54 @@ public enum Seed: Sendable, Equatable {
   }
 }
 
-/// How a pretend org is set up. What is nil is made up at random when the database is new and kept in it.
+/// Configures a pretend org. If a value is nil, it is generated when the database is new, and
+/// stored in it.
 public struct SandboxConfiguration: Sendable {
-  /// A file, created when it is not there; nil keeps the org in memory.
+  /// The path of the database, which is created if needed; nil keeps the org in memory.
   public var databasePath: String?
-  /// `127.0.0.1`, `::1` or `localhost`; any other address only with `allowsRemote` as well.
+  /// `127.0.0.1`, `::1` or `localhost`. Any other address also requires `allowsRemote`.
   public var host = "127.0.0.1"
-  /// Every client that reaches the port may then try to sign in.
+  /// Lets every client that can reach the port try to sign in.
   public var allowsRemote = false
   /// 0 lets the system choose.
   public var port = 0
-  /// nil serves plain HTTP.
+  /// nil for plain HTTP.
   public var tls: SandboxTLS?
   public var username = "ada@sandbox.tureen.example"
   public var password: String?
   public var clientId = "tureen-sandbox-client"
   public var clientSecret: String?
-  /// Where the client above may have its users sent back to.
+  /// The redirect URIs of this client.
   public var redirectURIs = ["http://localhost:1717/OauthRedirect", "testsfdc:///mobilesdk/detect/oauth/done"]
-  /// Users and clients beside the ones above.
+  /// Additional users and clients.
   public var signIn = SandboxSignInData()
-  /// Seconds without a call after which an access token is no longer valid.
+  /// Seconds without a call after which an access token expires.
   public var accessTokenLifetime: Int64 = 7_200
-  /// Data calls in 24 hours of the org's clock, after which calls are refused with 403. By default a Developer Edition's figure.
+  /// Data calls allowed in 24 hours of the org's clock; further ones get a 403. The default is that
+  /// of a Developer Edition.
   public var dailyCalls = 15_000
-  /// Where web pages may come from that call the org (CORS): `https://app.example.org`, `https://*.example.org`. Pages of
-  /// this machine always may.
+  /// Origins of web pages that may call the org (CORS): `https://app.example.org`,
+  /// `https://*.example.org`. Pages on this machine are always allowed.
   public var corsOrigins: [String] = []
   public var seed = Seed.standard
-  /// A file of objects, fields and rules that the org has besides the standard ones. An org remembers its schema: nil
-  /// opens it with the one it was last opened with.
+  /// A file of objects, fields and rules in addition to the standard ones. The org stores its
+  /// schema; nil opens it with the one it last had.
   public var schemaPath: String?
-  /// Files of records for a new org, loaded in this order. Records that are made up come first.
+  /// Files with records for a new org, loaded in this order after the generated records.
   public var seedPaths: [String] = []
   public var clock: any SandboxClock = SystemSandboxClock()
-  /// Records in a page, 1...2000. Below 200 it makes paging testable with few rows: it then overrules clients' wishes.
+  /// Records per page, 1...2000. A value below 200 overrides clients' requests, so that paging can
+  /// be tested with few rows.
   public var pageSize = 2_000
-  /// Makes the org's id: two orgs on one machine need two.
+  /// Determines the org's Id; two orgs on one machine need different numbers.
   public var organizationNumber: Int64 = 1
   package var limits = ConnectionLimits()
   /// Other services on the same port.
   package var mounts: [Mount] = []
-  /// A file that gets a line of JSON for each request; nil keeps the log in memory alone.
+  /// The path of a file that receives one line of JSON for each request; nil keeps the log in
+  /// memory only.
   public var logPath: String?
-  /// Guards the control interface; nil: a new one at each start.
+  /// The bearer token of the control interface; nil generates one at each start.
   public var controlToken: String?
 
   public init() {}
@@ -83,18 +87,19 @@ public struct SandboxConfiguration: Sendable {
   }
 }
 
-/// What a client needs to sign in.
+/// The credentials of the default user and client.
 public struct SandboxCredentials: Sendable, CustomStringConvertible {
-  /// `http://127.0.0.1:<port>`: login, instance and identity host in one.
+  /// `http://127.0.0.1:<port>`, which serves login, instance and identity.
   public let loginURL: String
   public let username: String, password: String
   public let clientId: String, clientSecret: String
-  /// Valid until it is revoked, or the org is refreshed; a password sign-in issues none, as in a real org.
+  /// Valid until it is revoked or the org is refreshed. As in a real org, a password sign-in does
+  /// not issue one.
   public let refreshToken: String
   public let userId: String
-  /// Another one after each refresh of the org.
+  /// Changes with each refresh of the org.
   public internal(set) var organizationId: String
 
-  /// Without the secrets: descriptions end up in logs.
+  /// Leaves out the secrets, since descriptions end up in logs.
   public var description: String { "\(username) at \(loginURL)" }
 }

@@ -2,22 +2,22 @@ import JSON
 @_exported public import SandboxServer
 import Synchronization
 
-/// A pretend Salesforce org that speaks HTTP on loopback.
+/// A pretend Salesforce org on loopback.
 ///
-/// Any thread may call it. Methods that touch records block until the org's queue has done the work: short, but not for
-/// an event loop.
+/// Any thread. Methods that access records block until the org's queue has done the work; this is
+/// short, but they must not be called on an event loop.
 public final class SandboxServer: Sendable {
   public var port: Int { http.port }
-  /// `http://127.0.0.1:<port>`, or with `https`: login, instance and identity host in one.
+  /// `http://127.0.0.1:<port>`, or with `https`; it serves login, instance and identity.
   public var url: String { http.url }
-  /// PEM of what clients have to trust, and the file that holds it; nil without TLS.
+  /// PEM of the certificate that clients must trust, and the path of its file; nil without TLS.
   public var certificateAuthority: String? { http.certificateAuthority }
   public var certificateAuthorityPath: String? { http.certificateAuthorityPath }
-  /// What goes wrong, and when: see ``FaultBench``.
+  /// The faults to inject; see ``FaultBench``.
   public var faults: FaultBench { http.faults }
-  /// The org's time, which can be held and moved.
+  /// The org's clock, which can be held and moved.
   public var clock: OrgClock { http.clock }
-  /// What calls of the control interface, `POST <url>/__sandbox/<action>`, bring as their bearer token. A secret.
+  /// The bearer token for the control interface, `POST <url>/__sandbox/<action>`. A secret.
   public var controlToken: String { http.controlToken }
   let org: Org
   let http: HTTPServer
@@ -36,10 +36,10 @@ public final class SandboxServer: Sendable {
       })
   }
 
-  /// Opens the database, seeds it when it is new, and listens.
+  /// Opens the database, fills it if it is new, and starts to listen.
   ///
-  /// - Throws: ``SandboxError`` `NOT_LOOPBACK`, `CANNOT_OPEN_DATABASE`, `CANNOT_WRITE_LOG`, `CANNOT_USE_CERTIFICATE` or
-  ///   `CANNOT_LISTEN`, status 0.
+  /// - Throws: ``SandboxError`` `NOT_LOOPBACK`, `CANNOT_OPEN_DATABASE`, `CANNOT_WRITE_LOG`,
+  ///   `CANNOT_USE_CERTIFICATE` or `CANNOT_LISTEN`, status 0.
   public static func start(_ configuration: SandboxConfiguration = .init()) async throws -> SandboxServer {
     let prepared = try await PreparedHTTPServer(configuration.listening, clock: configuration.clock)
     var configuration = configuration
@@ -54,7 +54,7 @@ public final class SandboxServer: Sendable {
     }
   }
 
-  /// What needs the finished server.
+  /// Connects the parts that need the finished server.
   private func connect() -> SandboxServer {
     let mounted = org.configuration.mounts.flatMap(\.service.controlActions)
     http.serveControl(Self.controlActions + mounted) { [weak self] in try self?.control($0, $1) }
@@ -62,7 +62,7 @@ public final class SandboxServer: Sendable {
     return self
   }
 
-  /// Closes every connection and the database. Once is enough; later calls return at once.
+  /// Closes every connection and the database. Further calls return at once.
   public func stop() async {
     await http.stop()
     await org.jobs.stop()
@@ -71,7 +71,7 @@ public final class SandboxServer: Sendable {
 
   // MARK: Signing in
 
-  /// What a client needs to sign in. Holds secrets.
+  /// The credentials of the default user and client, including secrets.
   public func credentials() -> SandboxCredentials { secrets.withLock { $0 } }
   public var username: String { credentials().username }
   public var password: String { credentials().password }
@@ -79,7 +79,7 @@ public final class SandboxServer: Sendable {
   public var clientSecret: String { credentials().clientSecret }
   func setOrganizationId(_ id: String) { secrets.withLock { $0.organizationId = id } }
 
-  /// A token as a client that signed in elsewhere would bring it.
+  /// Issues an access token, as for a client that signed in elsewhere.
   public func issueAccessToken() throws -> String {
     try org.performAndWait { org in
       let grant = SessionRegistry.Grant(user: Users.caller, client: org.configuration.clientId, scope: "api web")
@@ -87,30 +87,33 @@ public final class SandboxServer: Sendable {
     }
   }
 
-  /// Ends every access token; refresh tokens stay good.
+  /// Ends every access token; refresh tokens stay valid.
   public func expireSessions() throws { try org.performAndWait { try $0.sessions.expireAccessTokens() } }
 
-  /// Ends a refresh token and the access tokens it brought.
+  /// Ends a refresh token with its access tokens, or an access token.
   public func revoke(_ token: String) throws { _ = try org.performAndWait { try $0.sessions.revoke(token) } }
 
-  /// Forgets every open query locator.
+  /// Drops every open query locator.
   public func expireQueryLocators() throws { try org.performAndWait { $0.cursors.removeAll() } }
 
-  // MARK: Watching and interfering
+  // MARK: Observing and intercepting
 
-  /// The last requests, oldest first.
+  /// The most recent requests, oldest first.
   public func requests() -> [LoggedRequest] { http.log.requests }
   public func clearRequests() { http.log.clear() }
 
-  /// Asked before each request; nil lets it through. Called on the server's threads, several at a time.
+  /// Sets a function that is called before each request; nil lets the request through. Called on
+  /// the server's threads, several at a time.
   public func setInterceptor(_ interceptor: (@Sendable (LoggedRequest) -> Interception?)?) {
     http.log.setInterceptor(interceptor)
   }
 
-  // MARK: Changes behind the client's back, made by another user
+  // MARK: Changes by another user
 
+  /// Creates a record.
+  ///
   /// - Returns: The new record's id.
-  /// - Throws: ``SandboxError`` with the code a REST call would get.
+  /// - Throws: ``SandboxError`` with the code that a REST call would get.
   @discardableResult
   public func create(_ type: String, fields: JSONObject) throws -> String {
     try change(type) { try $0.create($1, fields) }
@@ -126,8 +129,9 @@ public final class SandboxServer: Sendable {
     try change(type) { writer, object in try writer.delete(object, id: try Self.live(id, object, writer)) }
   }
 
-  /// Brings a deleted record back from the recycle bin, with the records that were deleted along with it.
-  /// - Throws: ``SandboxError`` `UNDELETE_FAILED` when it is not there.
+  /// Restores a deleted record from the recycle bin, with the records that were deleted with it.
+  ///
+  /// - Throws: ``SandboxError`` `UNDELETE_FAILED` if it is not in the bin.
   public func undelete(_ type: String, id: String) throws {
     try change(type) { writer, object in
       guard let full = RecordID.normalized(id) else { throw SandboxError.notFound() }
@@ -135,10 +139,11 @@ public final class SandboxServer: Sendable {
     }
   }
 
-  /// Sets what briefcase priming tells clients to keep offline.
+  /// Sets the rules by which briefcase priming tells clients what to keep offline.
   public func setBriefcase(_ rules: [BriefcaseRule]) throws { try org.performAndWait { $0.briefcase = rules } }
 
-  /// Every row a statement matches, in one page, as REST would answer it.
+  /// Runs a SOQL statement like REST, but returns every row in one page.
+  ///
   /// - Returns: `{"totalSize","done","records"}`.
   public func query(_ soql: String, includeDeleted: Bool = false) throws -> JSONValue {
     let bytes = try org.performAndWait { org in
@@ -149,7 +154,8 @@ public final class SandboxServer: Sendable {
     return try JSONValue(parsing: bytes)
   }
 
-  /// What a SOSL statement finds, as REST would answer it.
+  /// Runs a SOSL statement like REST.
+  ///
   /// - Returns: `{"searchRecords"}`.
   public func search(_ sosl: String) throws -> JSONValue {
     let bytes = try org.performAndWait { org in

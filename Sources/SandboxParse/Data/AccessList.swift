@@ -1,11 +1,12 @@
 import JSON
 
-/// Who may read and write one object: ids of users, `role:<name>`, `*` for everyone.
+/// The read and write permissions of one object: user ids, `role:<name>`, and `*` for everyone.
 struct AccessList: Sendable, Equatable {
   private(set) var subjects: [String] = []
   private var readers: Set<String> = [], writers: Set<String> = []
 
-  /// Reads the wire form; only `true` counts. nil for anything but an object: such a value is ignored.
+  /// Reads the wire form; only `true` grants a right. nil if the value is not an object; such a
+  /// value is ignored.
   init?(_ value: JSONValue) {
     guard let object = value.objectValue else { return nil }
     for (subject, rights) in object {

@@ -1,20 +1,20 @@
 import JSON
 
-/// Who may do what with the objects of a class. An operation that is not named is allowed to everyone.
+/// The class-level permissions. An operation that is not listed is open to everyone.
 struct ClassPermissions: Sendable {
   static let operations = ["find", "count", "get", "create", "update", "delete", "addField"]
   private static let lists = ["readUserFields", "writeUserFields"]
-  /// What a schema shows for a class that was never restricted.
+  /// What a schema shows for a class without restrictions.
   private static let everyone = JSONObject(operations.map { ($0, ["*": true]) } + [("protectedFields", ["*": []])])
 
   let json: JSONObject
 
   init() { json = Self.everyone }
 
-  /// - Throws: ``ParseError`` 107 for a key or a value that cannot be.
+  /// - Throws: ``ParseError`` 107 for an invalid key or value.
   init(_ given: JSONObject, of parseClass: ParseClass) throws(ParseError) {
     for (key, value) in given { try Self.check(key, value, parseClass) }
-    // Those that are left out are closed, as in a real schema: only the master key may do them.
+    // As in parse-server, only the master key may perform operations that are left out.
     var made = JSONObject()
     for operation in Self.operations { made[operation] = given[operation] ?? [:] }
     for key in Self.lists { made[key] = given[key] }
@@ -55,7 +55,7 @@ struct ClassPermissions: Sendable {
     ParseError(.invalidJSON, "'\(text(value))' is not a valid value for class level permissions \(place)")
   }
 
-  /// As JavaScript writes it.
+  /// Formats a value as JavaScript does.
   private static func text(_ value: JSONValue) -> String {
     value.objectValue != nil ? "[object Object]" : value.stringValue ?? value.text
   }
@@ -70,7 +70,7 @@ struct ClassPermissions: Sendable {
     }
   }
 
-  /// Columns that name users.
+  /// Checks that the columns can name users.
   private static func check(columns: [JSONValue], _ parseClass: ParseClass, _ place: String) throws(ParseError) {
     for column in columns {
       let type = column.stringValue.flatMap { parseClass.type(of: $0) }
@@ -83,11 +83,11 @@ struct ClassPermissions: Sendable {
 
   // MARK: Asking
 
-  /// What an operation asks of its caller beside the groups that may.
+  /// What an operation requires of its caller, beyond membership in a permitted group.
   enum Verdict: Equatable {
     case allowed
     /// Only for objects that name the user in one of these columns.
-    case pointed([String])
+    case onlyNamedUsers([String])
     case needsUser
     case denied
   }
@@ -100,10 +100,11 @@ struct ClassPermissions: Sendable {
     var columns = (json[isRead ? "readUserFields" : "writeUserFields"]?.arrayValue ?? []).compactMap(\.stringValue)
     if operation == "create" { return .denied }
     columns += (rules["pointerFields"]?.arrayValue ?? []).compactMap(\.stringValue)
-    return columns.isEmpty ? .denied : .pointed(columns)
+    return columns.isEmpty ? .denied : .onlyNamedUsers(columns)
   }
 
-  /// Columns that a caller with these groups does not see: those that every matching rule hides.
+  /// Returns the columns that are hidden from a caller with these groups: those hidden by every
+  /// matching rule.
   func hidden(_ groups: [String]) -> Set<String> {
     guard let rules = json["protectedFields"]?.objectValue else { return [] }
     var hidden: Set<String>?
@@ -116,11 +117,12 @@ struct ClassPermissions: Sendable {
   }
 }
 
-/// Indexes of a class as its schema names them.
+/// The indexes of a class, as its schema lists them.
 enum SchemaIndexes {
   private static let own: (String, JSONValue) = ("_id_", ["_id": 1])
 
-  /// - Throws: ``ParseError`` 102 for an index that is there, or is not, or that names an unknown column.
+  /// - Throws: ``ParseError`` 102 for an index that already exists, does not exist, or names an
+  ///   unknown column.
   static func changed(
     _ known: JSONObject, by given: JSONValue?, _ parseClass: ParseClass, isNew: Bool
   ) throws(ParseError) -> JSONObject {

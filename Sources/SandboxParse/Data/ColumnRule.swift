@@ -1,12 +1,13 @@
 import JSON
 
-/// What a schema says of a column beside its type.
+/// The options of a column in a schema, other than its type.
 struct ColumnRule: Sendable {
   let isRequired: Bool
-  /// What new objects get that do not bring a value.
+  /// The value for new objects that do not set the column.
   let defaultValue: JSONValue?
 
-  /// Reads a field of a schema; nil when it says nothing but the type.
+  /// Reads a field of a schema; nil if it has only a type.
+  ///
   /// - Throws: ``ParseError`` 111 for a default of another type.
   init?(schema value: JSONValue, _ type: ColumnType, _ name: String) throws(ParseError) {
     guard value["required"] != nil || value["defaultValue"] != nil else { return nil }
@@ -27,8 +28,9 @@ struct ColumnRule: Sendable {
     return object
   }
 
-  /// Fills the body of a new object.
-  /// - Returns: The defaults that were taken, for the answer.
+  /// Adds default values to the body of a new object.
+  ///
+  /// - Returns: The defaults that were used, for the response.
   /// - Throws: ``ParseError`` 142 for a required column without a value.
   static func fill(_ body: inout JSONObject, of known: ParseClass) throws(ParseError) -> JSONObject {
     var taken = JSONObject()
@@ -45,7 +47,7 @@ struct ColumnRule: Sendable {
     return taken
   }
 
-  /// - Throws: ``ParseError`` 142 for a column that is required and not given.
+  /// - Throws: ``ParseError`` 142 for a required column without a value.
   func check(_ value: JSONValue?, _ name: String) throws(ParseError) {
     guard isRequired, value == nil || value == .null || value == "" || value?["__op"] == "Delete" else { return }
     throw ParseError(.validationError, "\(name) is required")

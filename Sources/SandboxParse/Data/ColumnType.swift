@@ -1,6 +1,5 @@
 import JSON
 
-/// The type of a column.
 enum ColumnType: Sendable, Equatable {
   case string, number, boolean, date, object, array, geoPoint, polygon, file, bytes, acl
   case pointer(String), relation(String)
@@ -25,10 +24,10 @@ enum ColumnType: Sendable, Equatable {
     }
   }
 
-  /// As error messages have it: `Pointer<Genre>`.
+  /// The form in error messages: `Pointer<Genre>`.
   var text: String { targetClass.map { "\(name)<\($0)>" } ?? name }
 
-  /// As a schema has it.
+  /// The form in a schema.
   var json: JSONValue {
     var object: JSONObject = ["type": .string(name)]
     if let targetClass { object["targetClass"] = .string(targetClass) }
@@ -36,6 +35,7 @@ enum ColumnType: Sendable, Equatable {
   }
 
   /// Reads a field of a schema.
+  ///
   /// - Throws: ``ParseError`` 107, 111 or 135.
   init(schema value: JSONValue) throws(ParseError) {
     guard let name = value["type"]?.stringValue else { throw ParseError(.invalidJSON, "invalid JSON") }
@@ -55,8 +55,10 @@ enum ColumnType: Sendable, Equatable {
 
   private init(_ type: ColumnType) { self = type }
 
-  /// What type a value of a write has; nil for null and for an operation that has none.
-  /// - Throws: ``ParseError`` 111 for an unknown `__type`, an unexpected error for an unknown `__op`.
+  /// Returns the type of a written value; nil for null and for operations without a type.
+  ///
+  /// - Throws: ``ParseError`` 111 for an unknown `__type`, an unexpected error for an unknown
+  ///   `__op`.
   static func of(_ value: JSONValue) throws(ParseError) -> ColumnType? {
     switch value {
     case .null: nil
@@ -104,12 +106,12 @@ enum ColumnType: Sendable, Equatable {
   }
 }
 
-/// Which names classes and columns may have.
+/// Rules for the names of classes and columns.
 enum Names {
   static let systemClasses = ["_User", "_Role", "_Session", "_Installation"]
-  /// Those that no schema lists before they have objects.
+  /// Built-in classes that a schema lists only once they have objects.
   static let lateClasses = ["_Session", "_Installation"]
-  /// What the server itself keeps in every object.
+  /// Columns that the server maintains in every object.
   static let serverColumns = ["objectId", "createdAt", "updatedAt", "ACL"]
 
   static func isClass(_ name: String) -> Bool { systemClasses.contains(name) || isWord(name) }
@@ -119,7 +121,7 @@ enum Names {
     "Invalid classname: \(name), classnames can only have alphanumeric characters and _, and must start with an alpha character "
   }
 
-  /// `^[A-Za-z][A-Za-z0-9_]*$`
+  /// Matches `^[A-Za-z][A-Za-z0-9_]*$`.
   static func isWord(_ text: some StringProtocol) -> Bool {
     guard let first = text.utf8.first, isLetter(first) else { return false }
     return text.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
@@ -131,7 +133,7 @@ enum Names {
 
   static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-  /// The columns a built-in class has from the start, beside the server's own.
+  /// Returns the initial columns of a built-in class, without the server's own.
   static func columns(of name: String) -> [(name: String, type: ColumnType)] {
     switch name {
     case "_User":

@@ -1,7 +1,7 @@
 import Glibc
 import JSON
 
-/// A place on the earth, in degrees.
+/// A point on the earth, in degrees.
 struct GeoPoint: Sendable, Equatable {
   let latitude: Double, longitude: Double
 
@@ -10,7 +10,7 @@ struct GeoPoint: Sendable, Equatable {
     self.longitude = longitude
   }
 
-  /// Reads the wire form; nil for anything else.
+  /// Reads the wire form; nil for any other value.
   init?(_ value: JSONValue?) {
     guard let value, value["__type"] == "GeoPoint", let latitude = value["latitude"]?.doubleValue,
       let longitude = value["longitude"]?.doubleValue
@@ -22,7 +22,7 @@ struct GeoPoint: Sendable, Equatable {
     ["__type": "GeoPoint", "latitude": Values.number(latitude), "longitude": Values.number(longitude)]
   }
 
-  /// The angle between two places, in radians.
+  /// Returns the angle between two points in radians.
   func radians(to other: GeoPoint) -> Double {
     let degree = Double.pi / 180
     let a = latitude * degree, b = other.latitude * degree
@@ -32,22 +32,22 @@ struct GeoPoint: Sendable, Equatable {
   }
 }
 
-/// A part of the earth's surface.
+/// A region of the earth's surface.
 enum GeoArea: Sendable {
   case box(GeoPoint, GeoPoint)
-  /// Its corners; the last one is joined to the first.
+  /// The corners; the last one connects to the first.
   case polygon([GeoPoint])
   case circle(GeoPoint, radians: Double)
 
   func contains(_ point: GeoPoint) -> Bool {
     switch self {
     case .box(let a, let b):
-      // Any two opposite corners.
+      // The points are any two opposite corners.
       return min(a.latitude, b.latitude) <= point.latitude && point.latitude <= max(a.latitude, b.latitude)
         && min(a.longitude, b.longitude) <= point.longitude && point.longitude <= max(a.longitude, b.longitude)
     case .circle(let center, let radians): return center.radians(to: point) <= radians
     case .polygon(let corners):
-      // A ray to the east crosses the border an odd number of times.
+      // A point is inside if a ray to the east crosses the border an odd number of times.
       var isInside = false
       var last = corners.count - 1
       for index in corners.indices {
@@ -61,8 +61,10 @@ enum GeoArea: Sendable {
     }
   }
 
-  /// A stored polygon: `[[latitude, longitude], ...]`, closed.
-  /// - Throws: ``ParseError`` 1 for fewer than three corners, 111 for anything that is no list of pairs.
+  /// Converts coordinates to a stored polygon: `[[latitude, longitude], ...]`, closed.
+  ///
+  /// - Throws: ``ParseError`` 1 for fewer than three distinct corners, 111 if the value is not a
+  ///   list of pairs.
   static func ring(_ coordinates: JSONValue) throws(ParseError) -> JSONValue {
     let list = coordinates.arrayValue ?? []
     guard list.allSatisfy({ $0.arrayValue?.count == 2 && $0.arrayValue?.allSatisfy { $0.doubleValue != nil } == true }) else {
@@ -76,7 +78,7 @@ enum GeoArea: Sendable {
     return ["__type": "Polygon", "coordinates": .array(list.first == list.last ? list : list + [list[0]])]
   }
 
-  /// The area of a stored polygon; nil for any other value.
+  /// Reads a stored polygon; nil for any other value.
   init?(stored value: JSONValue?) {
     guard let value, value["__type"] == "Polygon", let list = value["coordinates"]?.arrayValue else { return nil }
     self = .polygon(

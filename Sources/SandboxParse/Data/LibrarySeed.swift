@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// The starting data, the same each time: the library of the relations tutorial.
+/// The initial data, always the same: the library of Parse's relations tutorial.
 enum LibrarySeed {
   static let genres = 40, publishers = 300, authors = 2_000, books = 5_000
 
@@ -16,7 +16,7 @@ enum LibrarySeed {
     for index in 0..<books { made.addBook(index, &state) }
   }
 
-  /// What has been made so far.
+  /// Creates the objects and remembers their ids.
   private struct Library {
     var random: SeedRandom
     private var ids: [String: [String]] = [:]
@@ -28,7 +28,7 @@ enum LibrarySeed {
     mutating func add(_ className: String, _ fields: JSONObject, _ state: inout ParseState, at stamp: Int64? = nil) -> String {
       let id = id()
       let created = stamp ?? start + Int64(random.below(Int(span)))
-      // Some were changed later.
+      // Some objects are changed after their creation.
       let updated = stamp == nil && random.chance(30) ? created + Int64(random.below(1 << 30)) : created
       for (name, value) in fields { if let type = try? ColumnType.of(value) { state.add(name, type, to: className) } }
       state.put(ParseObject(id: id, createdAt: created, updatedAt: updated, fields: fields), in: className)
@@ -44,7 +44,7 @@ enum LibrarySeed {
     private mutating func one(_ className: String) -> String { random.pick(ids[className] ?? []) }
 
     mutating func addBook(_ index: Int, _ state: inout ParseState) {
-      // Imports come in blocks with one stamp: every block of 25 books has the same.
+      // Like an import, each block of 25 books has one timestamp.
       let block = Int64(index / 25)
       let stamp = index % 1_000 < 25 ? start + block * 1_000_000 : nil
       let isbn = add("ISBN", ["value": .string(LibrarySeed.isbn(index))], &state, at: stamp)
@@ -95,7 +95,7 @@ enum LibrarySeed {
     }
   }
 
-  /// An ISBN-13 with its check digit.
+  /// Returns an ISBN-13 with its check digit.
   private static func isbn(_ index: Int) -> String {
     let body = "978" + String(100_000_000 + index * 104_729 % 899_999_999)
     let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - UInt8(ascii: "0")) * ($1.offset % 2 == 0 ? 1 : 3) }

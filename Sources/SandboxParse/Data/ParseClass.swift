@@ -1,18 +1,18 @@
 import JSON
 
-/// One class: its columns, who may do what with it, its objects in the order they were made.
+/// A class: its columns, its permissions, and its objects in the order of their creation.
 struct ParseClass: Sendable {
   let name: String
   private(set) var columns: [(name: String, type: ColumnType)] = []
   private var types: [String: ColumnType] = [:]
-  /// Of the columns that have any.
+  /// The rules of the columns that have one.
   private(set) var rules: [String: ColumnRule] = [:]
   var permissions = ClassPermissions()
-  /// As `/schemas` has them; they are not used.
+  /// The indexes in the form of `/schemas`. They do not affect queries.
   var indexes = JSONObject()
-  /// Removed ones leave a gap until there are many.
+  /// Removed objects leave gaps, which are closed once there are many.
   private var rows: [ParseObject?] = []
-  private var places: [String: Int] = [:]
+  private var rowIndexes: [String: Int] = [:]
 
   init(_ name: String) {
     self.name = name
@@ -34,49 +34,49 @@ struct ParseClass: Sendable {
 
   mutating func set(_ rule: ColumnRule, of column: String) { rules[column] = rule }
 
-  /// Removes a column with what the objects have in it.
+  /// Removes a column and its values from all objects.
   mutating func drop(_ column: String) {
     columns.removeAll { $0.name == column }
     types[column] = nil
     rules[column] = nil
-    for place in rows.indices { rows[place]?.fields[column] = nil }
+    for index in rows.indices { rows[index]?.fields[column] = nil }
   }
 
   // MARK: Objects
 
-  var count: Int { places.count }
+  var count: Int { rowIndexes.count }
   var objects: [ParseObject] { rows.compactMap { $0 } }
-  subscript(id: String) -> ParseObject? { places[id].flatMap { rows[$0] } }
+  subscript(id: String) -> ParseObject? { rowIndexes[id].flatMap { rows[$0] } }
 
   mutating func put(_ object: ParseObject) {
-    if let place = places[object.id] {
-      rows[place] = object
+    if let index = rowIndexes[object.id] {
+      rows[index] = object
     } else {
-      places[object.id] = rows.count
+      rowIndexes[object.id] = rows.count
       rows.append(object)
     }
   }
 
-  /// - Returns: Whether it was there.
+  /// - Returns: True if the object existed.
   @discardableResult
   mutating func remove(_ id: String) -> Bool {
-    guard let place = places.removeValue(forKey: id) else { return false }
-    rows[place] = nil
-    if rows.count > 2 * places.count + 100 {
+    guard let index = rowIndexes.removeValue(forKey: id) else { return false }
+    rows[index] = nil
+    if rows.count > 2 * rowIndexes.count + 100 {
       rows = rows.filter { $0 != nil }
-      for (place, row) in rows.enumerated() { if let row { places[row.id] = place } }
+      for (index, row) in rows.enumerated() { if let row { rowIndexes[row.id] = index } }
     }
     return true
   }
 
   mutating func removeAll() {
     rows.removeAll()
-    places.removeAll()
+    rowIndexes.removeAll()
   }
 
   // MARK: Schema
 
-  /// As `/schemas` has it.
+  /// The schema in the form of `/schemas`.
   var json: JSONValue {
     let fields = columns.map { column in
       (column.name, JSONValue.object(rules[column.name]?.added(to: column.type.json) ?? column.type.json.objectValue ?? [:]))

@@ -1,16 +1,16 @@
 import JSON
 
-/// One object as it is kept.
+/// An object as it is stored.
 struct ParseObject: Sendable {
   let id: String
   /// Milliseconds since 1970 UTC.
   var createdAt: Int64, updatedAt: Int64
-  /// nil: everyone may read and write.
+  /// nil lets everyone read and write.
   var access: AccessList?
-  /// The columns that are set, without the server's own and without relations.
+  /// The columns that are set, except the server's own and relations.
   var fields: JSONObject
 
-  /// The value of a column; relations have none here.
+  /// Returns the value of a column; nil for relations.
   func value(_ column: String) -> JSONValue? {
     switch column {
     case "objectId": .string(id)
@@ -21,7 +21,8 @@ struct ParseObject: Sendable {
     }
   }
 
-  /// The value at a path of names; list elements are found by number, and a name behind a list means that of every element.
+  /// Returns the value at a path of names. A number selects a list element; a name after a list
+  /// collects the member of every element.
   func value(at path: [String]) -> JSONValue? {
     guard let first = path.first, let top = value(first) else { return nil }
     return Self.value(path.dropFirst(), in: top)
@@ -30,7 +31,7 @@ struct ParseObject: Sendable {
   private static func value(_ path: ArraySlice<String>, in value: JSONValue) -> JSONValue? {
     guard let name = path.first else { return value }
     switch value {
-    // A pointer, a date and their like have no parts for a query.
+    // Queries cannot look inside pointers, dates and other typed values.
     case .object(let object) where object["__type"] == nil:
       return object[name].flatMap { Self.value(path.dropFirst(), in: $0) }
     case .array(let items):
@@ -43,8 +44,10 @@ struct ParseObject: Sendable {
 }
 
 extension JSONObject {
-  /// Puts a value at a path, and makes the objects on the way; list elements are counted. nil removes what is there.
-  /// - Returns: False when something on the way is neither an object nor a list.
+  /// Sets the value at a path and creates missing objects on the way; numbers select list elements.
+  /// nil removes the value.
+  ///
+  /// - Returns: False if the path leads through a value that is neither an object nor a list.
   @discardableResult
   mutating func set(_ path: ArraySlice<String>, _ value: JSONValue?) -> Bool {
     guard let name = path.first else { return false }
@@ -81,7 +84,7 @@ extension JSONObject {
     }
   }
 
-  /// The value at a path of names and list places.
+  /// Returns the value at a path of names and list indexes.
   func get(_ path: ArraySlice<String>) -> JSONValue? {
     guard let name = path.first, let value = self[name] else { return nil }
     guard path.count > 1 else { return value }

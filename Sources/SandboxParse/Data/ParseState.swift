@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Everything a server holds.
+/// All data of a server.
 struct ParseState: Sendable {
   struct File: Sendable {
     let type: String
@@ -10,20 +10,21 @@ struct ParseState: Sendable {
 
   private(set) var classes: [String: ParseClass] = [:]
   var relations = Relations()
-  /// By user id. In memory only, and never told.
+  /// Passwords by user id. Kept in memory only and never sent.
   var passwords: [String: String] = [:]
-  /// Ids of sessions by their tokens.
+  /// Session ids by token.
   var sessions: [String: String] = [:]
   var files: [String: File] = [:]
   var parameters = JSONObject(), hiddenParameters: JSONObject?
-  /// Request ids and the second each came.
+  /// The ids of idempotent requests, with the second of their arrival.
   var requestIds: [String: Int64] = [:]
-  /// The newest stamp, in milliseconds since 1970 UTC.
+  /// The newest timestamp, in milliseconds since 1970 UTC.
   private var newest: Int64 = 0
   private var random: SeedRandom
 
-  /// The built-in classes alone.
-  /// - Parameter seed: Where the ids of new objects come from.
+  /// Creates the built-in classes only.
+  ///
+  /// - Parameter seed: The seed of the ids of new objects.
   init(seed: UInt64 = 0xB00C) {
     random = SeedRandom(seed)
     for name in Names.systemClasses { classes[name] = ParseClass(name) }
@@ -34,7 +35,7 @@ struct ParseState: Sendable {
   func type(of column: String, in className: String) -> ColumnType? { classes[className]?.type(of: column) }
   func object(_ className: String, _ id: String) -> ParseObject? { classes[className]?[id] }
 
-  /// Makes the class when it is not there.
+  /// Creates the class if it does not exist.
   mutating func add(_ className: String) {
     if classes[className] == nil { classes[className] = ParseClass(className) }
   }
@@ -85,7 +86,9 @@ struct ParseState: Sendable {
     String((0..<digits).map { _ in random.pick(Array("0123456789abcdef")) })
   }
 
-  /// The stamp of a write: each one later than all before it, so that by default no two are equal.
+  /// Returns the timestamp of a write. Each is later than all before it, so that no two are equal
+  /// by default.
+  ///
   /// - Parameter time: Milliseconds since 1970 UTC.
   mutating func stamp(at time: Int64) -> Int64 {
     newest = max(time, newest + 1)

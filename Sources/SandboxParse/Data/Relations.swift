@@ -1,4 +1,4 @@
-/// The hidden join tables: for each relation column the pairs of owner and target.
+/// The hidden join tables: the pairs of owner and target of each relation column.
 struct Relations: Sendable {
   struct Column: Hashable, Sendable {
     let className: String, name: String

@@ -1,8 +1,9 @@
 import JSON
 
-/// Values as they are kept: numbers as JavaScript has them, special types in one spelling.
+/// Stored values: numbers as in JavaScript, and special types in one canonical form.
 enum Values {
-  /// Numbers are doubles, and whole ones are written without a fraction: integers above 2^53 lose digits.
+  /// Converts numbers to doubles; integral ones are written without a fraction. Integers above 2^53
+  /// lose digits.
   static func javaScript(_ value: JSONValue) -> JSONValue {
     switch value {
     case .integer(let number): number.magnitude <= 1 << 53 ? value : whole(Double(number))
@@ -20,8 +21,9 @@ enum Values {
     return .integer(Int64(number))
   }
 
-  /// The value of a column as it is kept.
-  /// - Throws: ``ParseError`` 1 for a polygon that is none, 121 for a bad key inside an object.
+  /// Converts a value to its stored form.
+  ///
+  /// - Throws: ``ParseError`` 1 for an invalid polygon, 121 for an invalid key inside an object.
   static func stored(_ value: JSONValue) throws(ParseError) -> JSONValue {
     switch value {
     case .array(let items):
@@ -42,7 +44,7 @@ enum Values {
     }
   }
 
-  /// A value with a `__type` in the one form it is kept in; nil for those that stay as they are.
+  /// Converts a value with a `__type` to its canonical form; nil if it is stored unchanged.
   private static func special(_ object: JSONObject, _ type: String) throws(ParseError) -> JSONValue? {
     switch type {
     case "Date": return ParseTime.milliseconds(of: .object(object)).map(ParseTime.date)
@@ -63,7 +65,7 @@ enum Values {
 
   // MARK: Comparing
 
-  /// Texts of equal values are equal.
+  /// Returns a text that is the same for equal values.
   static func key(_ value: JSONValue) -> String {
     if value["__type"] == "Pointer" {
       return "\(value["className"]?.stringValue ?? "")$\(value["objectId"]?.stringValue ?? "")"
@@ -71,7 +73,7 @@ enum Values {
     return value.text
   }
 
-  /// Whether one comes before the other, where both are of one kind that has an order; nil otherwise.
+  /// Returns whether one value precedes the other; nil unless both have the same ordered type.
   static func isLess(_ a: JSONValue, _ b: JSONValue) -> Bool? {
     if let a = a.stringValue, let b = b.stringValue { return precedes(a, b) }
     if let a = a.doubleValue, let b = b.doubleValue { return a < b }
@@ -80,10 +82,10 @@ enum Values {
     return nil
   }
 
-  /// By bytes, as a database without a collation does it.
+  /// Compares bytes, like a database without a collation.
   static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 
-  /// What a list is sorted by: kinds in MongoDB's order, then values.
+  /// Sort order of lists: types in MongoDB's order, then values.
   static func comesBefore(_ a: JSONValue?, _ b: JSONValue?) -> Bool {
     let ranks = (rank(a), rank(b))
     if ranks.0 != ranks.1 { return ranks.0 < ranks.1 }

@@ -1,11 +1,11 @@
 import JSON
 
-/// What a `where` means; sub-queries are answered already.
+/// A parsed `where` whose sub-queries have been evaluated.
 indirect enum Condition {
   case all([Condition])
   case any([Condition])
   case none([Condition])
-  /// One of these objects; or none of them.
+  /// Objects with these ids, or all others.
   case ids(Set<String>, isNegated: Bool)
   case column(path: [String], [Test])
 
@@ -21,7 +21,7 @@ indirect enum Condition {
     }
   }
 
-  /// The point that results are sorted around, when nothing else sorts them.
+  /// The point by whose distance results are sorted if the query has no order.
   var center: (path: [String], point: GeoPoint)? {
     switch self {
     case .all(let parts): return parts.lazy.compactMap(\.center).first
@@ -39,16 +39,16 @@ enum Test {
   case differs(JSONValue)
   case less(JSONValue, orEqual: Bool)
   case greater(JSONValue, orEqual: Bool)
-  /// Keys of the values, see ``Values/key(_:)``.
+  /// Values by their keys; see ``Values/key(_:)``.
   case isIn(Set<String>)
   case isNotIn(Set<String>)
   case holdsAll([JSONValue])
-  /// For each of these an element that it matches.
+  /// Each pattern matches some element.
   case matchesAll([TextPattern])
   case isContained(Set<String>)
   case exists(Bool)
   case pattern(TextPattern)
-  /// Radians.
+  /// Distances are in radians.
   case near(GeoPoint, limit: Double?)
   case inside(GeoArea)
   case covers(GeoPoint)
@@ -73,7 +73,7 @@ enum Test {
     }
   }
 
-  /// A list holds what one of its elements does.
+  /// Applies a test to a value, or to each element of a list until one passes.
   private static func one(of value: JSONValue?, _ test: (JSONValue) -> Bool) -> Bool {
     guard let value else { return false }
     if let items = value.arrayValue { return items.contains(where: test) }
@@ -95,13 +95,13 @@ enum Test {
   }
 }
 
-/// A regular expression with the options of a query. Not sendable: each query makes its own.
+/// A regular expression with the options of a query. Not Sendable; each query compiles its own.
 struct TextPattern {
   private let regex: Regex<AnyRegexOutput>
 
-  /// - Throws: ``ParseError``, unexpected, for an expression that cannot be read: the database refuses it.
+  /// - Throws: An unexpected ``ParseError`` for an invalid expression, as from the database.
   init(_ pattern: String, options: String) throws(ParseError) {
-    // PCRE's quoting, as SDKs send it for what a text begins with, then the options.
+    // SDKs quote prefixes with PCRE's `\Q…\E`; the options follow.
     let text = (options.contains("x") ? "(?x)" : "") + Self.withoutStrayEnds(pattern)
     do {
       var regex = try Regex(text).matchingSemantics(.unicodeScalar)
@@ -114,7 +114,7 @@ struct TextPattern {
     }
   }
 
-  /// PCRE passes over an end of quoting that nothing began.
+  /// Removes a `\E` without `\Q`, which PCRE ignores.
   private static func withoutStrayEnds(_ pattern: String) -> String {
     var kept = "", rest = pattern[...], isQuoted = false
     while let slash = rest.firstIndex(of: "\\") {

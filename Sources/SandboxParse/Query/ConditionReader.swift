@@ -1,18 +1,18 @@
 import JSON
 
-/// Reads `where` objects of one caller: checks them, resolves relations and sub-queries.
+/// Reads the `where` objects of one caller: validates them, and resolves relations and sub-queries.
 struct ConditionReader {
   let state: ParseState
   let caller: Caller
   let settings: ParseSettings
-  /// How many queries stand around this one.
+  /// The nesting depth of this query.
   var depth = 0
 
   func condition(_ given: JSONObject, of className: String) throws(ParseError) -> Condition {
     guard depth < Tuning.queryDepth else { throw ParseError(.invalidQuery, "The query is nested too deeply.") }
     if given["ACL"] != nil { throw ParseError(.invalidQuery, "Cannot query on ACL.") }
     var parts: [Condition] = []
-    // Beside `$or` and `$and` a `$relatedTo` is never expanded, as on a real server.
+    // As in parse-server, `$relatedTo` is not expanded next to `$or` or `$and`.
     let isComposed = given["$or"] != nil || given["$and"] != nil
     for (key, value) in given {
       switch key {
@@ -45,12 +45,13 @@ struct ConditionReader {
     guard let owner = value["object"]?.objectValue, let className = owner["className"]?.stringValue,
       let key = value["key"]?.stringValue
     else { throw ParseError(.invalidQuery, "improper usage of $relatedTo") }
-    // An owner that was never saved has no id, and no targets.
+    // An owner that was never saved has no id and no targets.
     guard let id = owner["objectId"]?.stringValue else { return [] }
     return state.relations.targets(.init(className: className, name: key), of: id)
   }
 
-  /// Owners whose relation holds these; any other constraint means that there is none.
+  /// Returns the owners whose relation contains these targets; any other constraint matches
+  /// nothing.
   private func relation(_ name: String, _ value: JSONValue, of className: String) -> Condition {
     let column = Relations.Column(className: className, name: name)
     func owners(_ targets: [JSONValue]) -> Set<String> {
@@ -88,11 +89,11 @@ struct ConditionReader {
     if case .relation? = state.type(of: key, in: className) { return relation(key, try resolved(value), of: className) }
     guard var constraints = value.objectValue else { return try equality(path, value) }
     if constraints["__type"] != nil {
-      // SDKs add constraints to a value that is to be equal.
-      let beside = constraints.filtered { name, _ in name.hasPrefix("$") }
+      // SDKs add constraints to an equality value.
+      let operators = constraints.filtered { name, _ in name.hasPrefix("$") }
       let equal = try equality(path, .object(constraints.filtered { name, _ in !name.hasPrefix("$") }))
-      guard !beside.isEmpty else { return equal }
-      return .all([equal, .column(path: path, try tests(beside))])
+      guard !operators.isEmpty else { return equal }
+      return .all([equal, .column(path: path, try tests(operators))])
     }
     if case .pointer(let target)? = state.type(of: key, in: className) { constraints = Self.pointing(constraints, to: target) }
     return .column(path: path, try tests(constraints))
@@ -102,7 +103,7 @@ struct ConditionReader {
     .column(path: path, [.equals(try atom(value) { "You cannot use \($0) as a query parameter." })])
   }
 
-  /// On a pointer column a bare id stands for a pointer to its class.
+  /// On a pointer column, replaces a bare id by a pointer to the column's class.
   private static func pointing(_ constraints: JSONObject, to className: String) -> JSONObject {
     func pointer(_ value: JSONValue) -> JSONValue { value.stringValue.map { Values.pointer(className, $0) } ?? value }
     return JSONObject(
@@ -124,11 +125,11 @@ struct ConditionReader {
       throw ParseError(.invalidJSON, "You cannot use [object Object] as a query parameter.")
     }
     var tests: [Test] = []
-    for (name, value) in given { if let test = try test(name, value, beside: given) { tests.append(test) } }
+    for (name, value) in given { if let test = try test(name, value, siblings: given) { tests.append(test) } }
     return tests
   }
 
-  private func test(_ name: String, _ value: JSONValue, beside given: JSONObject) throws(ParseError) -> Test? {
+  private func test(_ name: String, _ value: JSONValue, siblings given: JSONObject) throws(ParseError) -> Test? {
     switch name {
     case "$eq": return .equals(try operand(value))
     case "$ne": return .differs(try operand(value))
@@ -157,7 +158,8 @@ struct ConditionReader {
     }
   }
 
-  /// Values, or texts that elements begin with: `{"$regex":"^\\Qa\\E"}`. They do not mix.
+  /// Reads values, or patterns that elements start with: `{"$regex":"^\\Qa\\E"}`. The two cannot be
+  /// mixed.
   private func all(_ value: JSONValue) throws(ParseError) -> Test {
     guard let list = value.arrayValue, list.contains(where: { $0["$regex"] != nil }) else {
       return .holdsAll(try operands(value, "bad $all value"))
@@ -184,7 +186,7 @@ struct ConditionReader {
 
   private func operand(_ value: JSONValue) throws(ParseError) -> JSONValue { try atom(value) { "bad atom: \($0)" } }
 
-  /// A value that stands for itself; lists and objects without a type do not.
+  /// Checks that a value can be compared directly; lists and untyped objects cannot.
   private func atom(_ value: JSONValue, _ complaint: (String) -> String) throws(ParseError) -> JSONValue {
     switch value {
     case .array: throw ParseError(.invalidJSON, complaint(value.text))
@@ -217,7 +219,7 @@ struct ConditionReader {
 
   // MARK: Sub-queries
 
-  /// The pointers to what a sub-query finds.
+  /// Returns pointers to the results of a sub-query.
   private func subQuery(_ name: String, _ value: JSONValue) throws(ParseError) -> Set<String> {
     guard let inner = value["where"]?.objectValue, let className = value["className"]?.stringValue else {
       throw ParseError(.invalidQuery, "improper usage of \(name)")
@@ -226,7 +228,7 @@ struct ConditionReader {
     return Set(found.objects.map { "\(found.className)$\($0.id)" })
   }
 
-  /// The values of one column of what a sub-query finds.
+  /// Returns the values of one column of the results of a sub-query.
   private func selection(_ name: String, _ value: JSONValue) throws(ParseError) -> Set<String> {
     guard let object = value.objectValue, object.count == 2, let query = object["query"]?.objectValue,
       let key = object["key"]?.stringValue, let className = query["className"]?.stringValue
@@ -236,7 +238,7 @@ struct ConditionReader {
     return Set(objects.flatMap { object in Self.selected(path, of: object).map(Values.key) })
   }
 
-  /// What a column holds, each element of a list for itself. A path leads into pointers, too.
+  /// Returns a column's value, or each element of a list. A path can lead into pointers.
   private static func selected(_ path: [String], of object: ParseObject) -> [JSONValue] {
     guard let first = path.first, let top = object.value(first) else { return [] }
     let pointed = path.dropFirst().reduce(Optional(top)) { $0?[$1] }
@@ -244,7 +246,7 @@ struct ConditionReader {
     return found.arrayValue ?? [found]
   }
 
-  /// - Parameter redirect: The column whose class is meant.
+  /// - Parameter redirect: A pointer column; its target class is queried instead.
   private func found(
     _ className: String, _ given: JSONObject, _ redirect: String?
   ) throws(ParseError) -> (className: String, objects: [ParseObject]) {
@@ -254,7 +256,7 @@ struct ConditionReader {
     return (name, try Finder(reader: inner, className: name).objects(given))
   }
 
-  /// A constraint on a relation column with its sub-queries answered: the pointers stand in their place.
+  /// Evaluates the sub-queries of a constraint on a relation column and replaces them by pointers.
   private func resolved(_ value: JSONValue) throws(ParseError) -> JSONValue {
     guard var object = value.objectValue else { return value }
     for (name, list) in [("$inQuery", "$in"), ("$notInQuery", "$nin")] {

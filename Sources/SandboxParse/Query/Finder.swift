@@ -1,16 +1,18 @@
 import JSON
 
-/// What a caller may see of a class.
+/// Decides what a caller may see of a class.
 struct Visibility {
   let state: ParseState
   let caller: Caller
 
-  /// - Throws: ``ParseError`` 119 or 101 when the class itself refuses.
+  /// Returns the pointer columns that must name the user; nil if there is no such requirement.
+  ///
+  /// - Throws: ``ParseError`` 119 or 101 if the class denies the operation.
   func check(_ operation: String, _ className: String) throws(ParseError) -> [String]? {
     guard !caller.isMaster, let parseClass = state.classes[className] else { return nil }
     switch parseClass.permissions.verdict(operation, caller.groups) {
     case .allowed: return nil
-    case .pointed(let columns): return columns
+    case .onlyNamedUsers(let columns): return columns
     case .needsUser: throw ParseError(.objectNotFound, "Permission denied, user needs to be authenticated.")
     case .denied:
       throw ParseError(
@@ -21,8 +23,8 @@ struct Visibility {
   func canRead(_ object: ParseObject) -> Bool { caller.isMaster || object.access?.canRead(caller.groups) ?? true }
   func canWrite(_ object: ParseObject) -> Bool { caller.isMaster || object.access?.canWrite(caller.groups) ?? true }
 
-  /// Whether one of these columns names the user; nil asks nothing.
-  func isPointed(_ object: ParseObject, _ columns: [String]?) -> Bool {
+  /// Returns true if one of the columns names the user, or if `columns` is nil.
+  func namesCaller(_ object: ParseObject, _ columns: [String]?) -> Bool {
     guard let columns else { return true }
     guard let user = caller.userId.map({ Values.pointer("_User", $0) }) else { return false }
     return columns.contains { column in
@@ -31,8 +33,9 @@ struct Visibility {
     }
   }
 
-  /// Columns this caller does not see.
-  /// - Parameter id: The object; users see all of themselves.
+  /// Returns the columns that are hidden from this caller.
+  ///
+  /// - Parameter id: The object's id; users see all columns of themselves.
   func hidden(in className: String, of id: String?) -> Set<String> {
     guard !caller.isMaster else { return [] }
     var hidden = state.classes[className]?.permissions.hidden(caller.groups) ?? []
@@ -43,16 +46,18 @@ struct Visibility {
   }
 }
 
-/// Finds the objects of one class that a caller may read.
+/// Finds the objects of a class that a caller may read.
 struct Finder {
   let reader: ConditionReader
   let className: String
 
   private var visibility: Visibility { Visibility(state: reader.state, caller: reader.caller) }
 
-  /// In the order they were made.
-  /// - Parameter operation: `find`, `get` or `count`; nil: `get` where the query names one object, else `find`.
-  /// - Throws: ``ParseError`` as Parse Server refuses.
+  /// Returns the objects in the order of their creation.
+  ///
+  /// - Parameter operation: `find`, `get` or `count`; nil chooses `get` if the query names one
+  ///   object, else `find`.
+  /// - Throws: ``ParseError``, as parse-server does.
   func objects(_ given: JSONObject, _ operation: String? = nil) throws(ParseError) -> [ParseObject] {
     try matches(given, operation).objects
   }
@@ -74,11 +79,11 @@ struct Finder {
     let rows = if let id = given["objectId"]?.stringValue { [parseClass[id]].compactMap { $0 } } else { parseClass.objects }
     let visibility = visibility
     return (
-      rows.filter { condition.matches($0) && visibility.canRead($0) && visibility.isPointed($0, columns) }, condition
+      rows.filter { condition.matches($0) && visibility.canRead($0) && visibility.namesCaller($0, columns) }, condition
     )
   }
 
-  /// - Throws: ``ParseError`` 119 for a class that clients may not make.
+  /// - Throws: ``ParseError`` 119 for a missing class that clients may not create.
   private func checkClass() throws(ParseError) {
     guard !reader.settings.allowClientClassCreation, !reader.caller.isMaster, reader.state.classes[className] == nil else {
       return

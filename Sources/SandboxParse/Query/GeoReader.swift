@@ -1,13 +1,13 @@
 import Glibc
 import JSON
 
-/// Reads the constraints about places.
+/// Reads geographic constraints.
 struct GeoReader {
-  /// All constraints of the column: limits stand beside the point.
+  /// All constraints of the column; distance limits are separate from their point.
   let given: JSONObject
 
-  /// - Returns: nil for a limit, which belongs to the point beside it.
-  /// - Throws: ``ParseError`` 107 for a bad value or an unknown constraint.
+  /// - Returns: nil for a distance limit, which is read with its point.
+  /// - Throws: ``ParseError`` 107 for an invalid value or an unknown constraint.
   func test(_ name: String, _ value: JSONValue) throws(ParseError) -> Test? {
     switch name {
     case "$nearSphere":
@@ -33,7 +33,7 @@ struct GeoReader {
     }
   }
 
-  /// Radians.
+  /// Returns the distance limit in radians.
   private func limit() throws(ParseError) -> Double? {
     if let radians = (given["$maxDistance"] ?? given["$maxDistanceInRadians"])?.doubleValue { return radians }
     if let kilometers = given["$maxDistanceInKilometers"]?.doubleValue { return kilometers / Tuning.earthKilometers }
@@ -62,7 +62,7 @@ struct GeoReader {
     return .polygon(corners)
   }
 
-  /// Stored points may lie anywhere; those of these constraints are looked at.
+  /// Checks the range of a constraint's point. Stored points are not checked.
   private func checked(_ point: GeoPoint) throws(ParseError) -> GeoPoint {
     guard abs(point.latitude) <= 90, abs(point.longitude) <= 180 else {
       throw ParseError(.internalServerError, "The GeoPoint of a constraint lies out of bounds.")
@@ -70,7 +70,7 @@ struct GeoReader {
     return point
   }
 
-  /// A point, or a pair of longitude and latitude.
+  /// Reads a point, or a pair of longitude and latitude.
   private func place(_ value: JSONValue) -> GeoPoint? {
     if let pair = value.arrayValue, pair.count == 2, let longitude = pair[0].doubleValue, let latitude = pair[1].doubleValue {
       return GeoPoint(latitude: latitude, longitude: longitude)

@@ -1,6 +1,6 @@
 import JSON
 
-/// Puts objects in the place of pointers, and leaves out columns that were not asked for.
+/// Replaces pointers by their objects, and removes columns that were not requested.
 struct Inclusion {
   private let state: ParseState
   private let call: ParseCall
@@ -8,7 +8,7 @@ struct Inclusion {
   private let keys: [[String]]?
   private let excluded: [String]
 
-  /// Columns to follow, each with those to follow behind it.
+  /// Columns to follow, each with the columns to follow in its target.
   private struct Branch {
     var next: [String: Branch] = [:]
 
@@ -30,7 +30,7 @@ struct Inclusion {
         switch type {
         case .pointer, .array:
           tree.add([name])
-          // They come along although they are not among the keys.
+          // Included columns are returned even if `keys` does not list them.
           keys?.append([name])
         default: break
         }
@@ -40,19 +40,20 @@ struct Inclusion {
     self.keys = keys
   }
 
-  /// - Throws: ``ParseError`` when the class of an included object refuses.
+  /// - Throws: ``ParseError`` if the class of an included object denies access.
   func applied(to object: JSONObject) throws(ParseError) -> JSONObject {
     try followed(projected(object, []), tree, [])
   }
 
   // MARK: Columns
 
-  /// - Parameter path: Where the object stands: columns of included objects are named with it.
+  /// - Parameter path: The object's position in the result, which prefixes the names of its
+  ///   columns.
   private func projected(_ object: JSONObject, _ path: [String]) -> JSONObject {
     var result = object
     if let keys {
       let own = keys.filter { $0.count > path.count && $0.starts(with: path) }.map { Array($0.dropFirst(path.count)) }
-      // An included object is whole, unless names lead into it.
+      // An included object is returned whole unless `keys` selects some of its columns.
       if path.isEmpty || !own.isEmpty { result = chosen(object, own) }
     }
     for name in excluded {
@@ -79,7 +80,7 @@ struct Inclusion {
     return result
   }
 
-  /// The named parts of an Object column; a pointer stays whole.
+  /// Returns the selected members of an Object column; a pointer stays whole.
   private func part(_ value: JSONValue, _ paths: [[String]]) -> JSONValue {
     guard let object = value.objectValue, object["__type"] == nil else { return value }
     var result = JSONObject()
@@ -99,7 +100,7 @@ struct Inclusion {
     return result
   }
 
-  /// - Returns: nil for a pointer that leads to nothing this caller may read.
+  /// - Returns: nil for a pointer to an object that does not exist or that the caller may not read.
   private func replaced(_ value: JSONValue, _ branch: Branch, _ path: [String]) throws(ParseError) -> JSONValue? {
     switch value {
     case .array(let items):
@@ -117,7 +118,7 @@ struct Inclusion {
   private func fetched(_ className: String, _ id: String, _ branch: Branch, _ path: [String]) throws(ParseError) -> JSONObject? {
     let visibility = Visibility(state: state, caller: call.caller)
     let columns = try visibility.check("get", className)
-    guard let object = state.object(className, id), visibility.canRead(object), visibility.isPointed(object, columns) else {
+    guard let object = state.object(className, id), visibility.canRead(object), visibility.namesCaller(object, columns) else {
       return nil
     }
     var value: JSONObject = ["__type": "Object", "className": .string(className)]

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a read asks for beside its conditions.
+/// The options of a read, besides its condition.
 struct QueryOptions {
   private static let known: Set = [
     "where", "order", "limit", "skip", "keys", "excludeKeys", "include", "includeAll", "count", "readPreference",
@@ -15,21 +15,22 @@ struct QueryOptions {
   var limit = Tuning.pageObjects
   var skip = 0
   var counts = false
-  /// nil: every column.
+  /// nil for all columns.
   var keys: [[String]]?
   var excluded: [String] = []
   var include: [[String]] = []
   var includesAll = false
-  /// The pointer column whose class is meant.
+  /// The pointer column whose target class is queried instead.
   var redirect: String?
 
-  /// - Throws: ``ParseError`` 102 for a parameter that is not known; an unexpected error for a `where` that is not JSON.
+  /// - Throws: ``ParseError`` 102 for an unknown parameter; an unexpected error if `where` is not
+  ///   JSON.
   init(_ given: JSONObject) throws(ParseError) {
     for name in given.keys where !Self.known.contains(name) {
       throw ParseError(.invalidQuery, "Invalid parameter for query: \(name)")
     }
     condition = try Self.condition(given["where"])
-    // A value without meaning is passed over, as JavaScript does.
+    // As in JavaScript, unusable values are ignored.
     if let value = Self.number(given["limit"]) { limit = max(0, value) }
     if let value = Self.number(given["skip"]) { skip = max(0, value) }
     counts = Self.isTrue(given["count"])
@@ -37,13 +38,14 @@ struct QueryOptions {
     for name in Self.list(given["order"]) {
       let isDescending = name.hasPrefix("-")
       let column = isDescending ? String(name.dropFirst()) : name
-      // The database's own names for them, which SDKs use.
+      // SDKs use the database's names of these columns.
       order.append((Self.path(["_created_at": "createdAt", "_updated_at": "updatedAt"][column] ?? column), isDescending))
     }
     try readShape(given)
   }
 
-  /// Of the read of one object.
+  /// Reads the options of a read of one object.
+  ///
   /// - Throws: ``ParseError`` 102.
   init(ofOne given: JSONObject) throws(ParseError) {
     guard given.keys.allSatisfy(Self.knownOfOne.contains) else {
@@ -60,7 +62,7 @@ struct QueryOptions {
     for name in Self.list(given["include"]) {
       if name == "*" { includesAll = true } else { include.append(Self.path(name)) }
     }
-    // A dotted name pulls in what stands before its last dot.
+    // A dotted name includes the object before its last dot.
     include += (named + excluded.map(Self.path)).filter { $0.count > 1 }.map { Array($0.dropLast()) }
     guard include.allSatisfy({ $0.count <= Tuning.queryDepth }) else {
       throw ParseError(.invalidQuery, "The include path is too long.")
@@ -81,7 +83,7 @@ struct QueryOptions {
     }
   }
 
-  /// A comma list or a JSON array.
+  /// Reads a comma-separated list or a JSON array.
   private static func list(_ value: JSONValue?) -> [String] {
     let text: String
     switch value {

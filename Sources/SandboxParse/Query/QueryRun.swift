@@ -10,7 +10,7 @@ struct QueryRun {
 
   // MARK: Lists
 
-  /// `{"results":[...]}`, with `count` when it is asked for.
+  /// Returns `{"results":[...]}`, with `count` if requested.
   func list(_ className: String, _ options: QueryOptions) throws(ParseError) -> JSONValue {
     let (name, isRedirected) = redirected(className, options)
     let found = try Finder(reader: reader, className: name).matches(options.condition)
@@ -59,7 +59,7 @@ struct QueryRun {
     let order = options.order.filter { state.type(of: $0.path[0], in: className) != nil }
     if order.isEmpty {
       if let (path, point) = condition.center { return byDistance(objects, path, point) }
-      // What a join table brings has no order of its own.
+      // The database returns the rows of a join table in no particular order.
       return options.condition["$relatedTo"] == nil ? objects : objects.sorted { Self.hash($0.id) < Self.hash($1.id) }
     }
     if order.allSatisfy({ $0.path == ["updatedAt"] || $0.path == ["objectId"] || $0.path == ["createdAt"] }) {
@@ -76,7 +76,7 @@ struct QueryRun {
     }.map(\.element.0)
   }
 
-  /// By the server's own columns, without looking anything up.
+  /// Compares by the server's own columns only, without looking up values.
   private static func precedes(_ a: ParseObject, _ b: ParseObject, _ order: [(column: String, isDescending: Bool)]) -> Bool {
     for (column, isDescending) in order {
       let isLess: Bool
@@ -104,7 +104,7 @@ struct QueryRun {
 
   // MARK: One object
 
-  /// - Throws: ``ParseError`` 101 when it is not there or may not be read.
+  /// - Throws: ``ParseError`` 101 if the object does not exist or may not be read.
   func one(_ className: String, _ id: String, _ options: QueryOptions) throws(ParseError) -> JSONObject {
     guard let object = try Finder(reader: reader, className: className).objects(["objectId": .string(id)], "get").first else {
       throw .notFound
@@ -115,12 +115,12 @@ struct QueryRun {
   }
 }
 
-/// Objects as clients get them.
+/// Renders objects for clients.
 struct Renderer {
   let state: ParseState
   let call: ParseCall
 
-  /// Without its class.
+  /// Renders an object without its class name.
   func json(_ object: ParseObject, of className: String, hidden: Set<String> = []) -> JSONObject {
     var value: JSONObject = ["objectId": .string(object.id)]
     let isPrivate = className == "_User" && !call.caller.isMaster && object.id != call.caller.userId
@@ -134,7 +134,7 @@ struct Renderer {
       if name == "authData", isPrivate { continue }
       value[name] = expanded(field)
     }
-    // Of a null alone no column is made.
+    // A null value alone does not create a column.
     for (name, field) in object.fields where field.isNull && value[name] == nil && !hidden.contains(name) {
       if state.type(of: name, in: className) == nil { value[name] = .null }
     }
@@ -144,7 +144,7 @@ struct Renderer {
     return value
   }
 
-  /// Files get the address they have now.
+  /// Adds URLs to files, for the server's current address.
   func expanded(_ value: JSONValue) -> JSONValue {
     switch value {
     case .object(let object) where object["__type"] == "File":

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Logging in and out, and who one is.
+/// Serves logging in, logging out, and the current user.
 enum AccountRoutes {
   static func add(to table: inout RouteTable<ParseHandler>) {
     for method in ["POST", "GET"] {

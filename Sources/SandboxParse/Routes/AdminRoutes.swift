@@ -1,7 +1,8 @@
 import JSON
 import SandboxServer
 
-/// Purging, configuration, what the server is, and the functions it does not have.
+/// Serves purging, configuration and server information, and answers calls of cloud functions,
+/// which it does not have.
 enum AdminRoutes {
   static let version = "7.4.0"
 

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Objects of any class, also under the short names of the built-in ones.
+/// Serves objects of any class, also under the short paths of the built-in classes.
 enum ClassRoutes {
   private static let names = [
     ("/users", "_User"), ("/roles", "_Role"), ("/sessions", "_Session"), ("/installations", "_Installation"),
@@ -39,7 +39,7 @@ enum ClassRoutes {
     var answer: JSONObject = [
       "objectId": .string(outcome.object.id), "createdAt": ParseTime.json(outcome.object.createdAt),
     ]
-    for (name, value) in outcome.told { answer[name] = value }
+    for (name, value) in outcome.reported { answer[name] = value }
     return ParseAnswer(.object(answer), status: 201, location: "\(home(className))/\(outcome.object.id)")
   }
 
@@ -47,7 +47,7 @@ enum ClassRoutes {
     names.first { $0.1 == className && className == "_User" }?.0 ?? "/classes/\(className)"
   }
 
-  /// What the built-in classes ask of a new object.
+  /// Checks the requirements of the built-in classes for a new object.
   private static func check(_ object: ParseObject, _ className: String, _ state: ParseState) throws(ParseError) {
     switch className {
     case "_Role":
@@ -86,7 +86,7 @@ enum ClassRoutes {
       object, state throws(ParseError) in
       if className == "_Role" { try checkName(object, state) }
     }
-    var answer = outcome.told
+    var answer = outcome.reported
     answer["updatedAt"] = ParseTime.json(outcome.object.updatedAt)
     return ParseAnswer(.object(answer))
   }
@@ -113,7 +113,7 @@ enum ClassRoutes {
     }
   }
 
-  /// One more session of the same user.
+  /// Creates another session for the same user.
   private static func createSession(_ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
     try checkSession(call)
     guard let user = call.caller.userId else { throw ParseError(.invalidSessionToken, "Session token required.") }

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Uploads and downloads. Bodies are bytes here; SDKs send them as text in JSON.
+/// Serves uploads and downloads. Bodies are raw bytes here; SDKs send them as text in JSON.
 struct FileRoutes {
   let base: String
   let keys: ParseKeys
@@ -9,7 +9,7 @@ struct FileRoutes {
 
   // MARK: Reading
 
-  /// Without keys; nil when the path is not a file's.
+  /// Serves a file without requiring keys; nil if the path is not a file's.
   func read(_ request: ServerRequest, _ state: ParseState) -> ServerReply? {
     guard ["GET", "HEAD"].contains(request.method), request.segments.count == 3, request.segments[0].lowercased() == "files"
     else { return nil }
@@ -22,8 +22,8 @@ struct FileRoutes {
 
   // MARK: Writing
 
-  /// Whether the path is that of an upload or a deletion.
-  static func isMeant(_ request: ServerRequest) -> Bool {
+  /// Returns true for the path of an upload or a deletion.
+  static func isWrite(_ request: ServerRequest) -> Bool {
     guard request.segments.first?.lowercased() == "files", request.segments.count <= 2 else { return false }
     return request.method == "POST" || request.method == "DELETE"
   }
@@ -53,7 +53,7 @@ struct FileRoutes {
     return .parse(201, ["url": .string(url), "name": .string(stored)], headers: [("Location", url)])
   }
 
-  /// `^[_a-zA-Z0-9][a-zA-Z0-9@. ~_-]*$`, 128 characters.
+  /// Checks that a name matches `^[_a-zA-Z0-9][a-zA-Z0-9@. ~_-]*$` and has at most 128 characters.
   private static func check(_ name: String) throws(ParseError) {
     guard !name.isEmpty else { throw ParseError(.invalidFileName, "Filename not provided.") }
     guard name.count <= Tuning.fileNameCharacters else { throw ParseError(.invalidFileName, "Filename too long.") }
@@ -73,7 +73,7 @@ struct FileRoutes {
   }
 }
 
-/// Kinds of files by the ends of their names.
+/// File types by suffix.
 enum FileTypes {
   private static let types = [
     "txt": "text/plain", "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif",
@@ -81,7 +81,7 @@ enum FileTypes {
     "json": "application/json", "csv": "text/csv", "html": "text/html", "svg": "image/svg+xml", "xml": "application/xml",
     "mp3": "audio/mpeg", "mp4": "video/mp4", "zip": "application/zip", "bin": "application/octet-stream",
   ]
-  /// What a browser would run.
+  /// Types that a browser would execute.
   private static let disabled = ["htm", "html", "shtml", "xhtml", "xhtml+xml", "xht", "svg", "svg+xml", "mht", "mhtml"]
 
   static func isDisabled(_ suffix: String) -> Bool { disabled.contains(suffix.lowercased()) }

@@ -1,12 +1,12 @@
 import JSON
 import SandboxServer
 
-/// Classes and their columns, for the master key.
+/// Serves classes and their columns to callers with the master key.
 enum SchemaRoutes {
   static func add(to table: inout RouteTable<ParseHandler>) {
     table.add("GET", "/schemas") { call, state in
       try call.caller.requireMaster()
-      // Two of the built-in ones are made with their first object.
+      // Two built-in classes are listed only once they have objects.
       let classes = state.classes.values.filter { !Names.lateClasses.contains($0.name) || $0.count > 0 }
         .sorted { Values.precedes($0.name, $1.name) }
       return ParseAnswer(["results": .array(classes.map(\.json))])
@@ -56,7 +56,7 @@ enum SchemaRoutes {
     return try change(known, call, &state)
   }
 
-  /// A column to add, or to change in what is said beside its type; to be removed when it has no type.
+  /// A column to add or whose rule to change; without a type, a column to remove.
   private typealias Change = (name: String, type: ColumnType?, rule: ColumnRule?)
 
   private static func fields(_ call: ParseCall, _ known: ParseClass) throws(ParseError) -> [Change] {
@@ -72,7 +72,7 @@ enum SchemaRoutes {
       }
       let type = try ColumnType(schema: value)
       let rule = try ColumnRule(schema: value, type, "\(known.name).\(name)")
-      // A schema that was read and sent back names the columns that are there.
+      // Clients may read a schema and send it back, with its existing columns.
       if known.type(of: name) == type {
         if rule != nil, !Names.serverColumns.contains(name) { changes.append((name, type, rule)) }
         continue
@@ -102,7 +102,7 @@ enum SchemaRoutes {
     }
   }
 
-  /// Checks everything before it changes anything.
+  /// Validates everything before it changes anything.
   private static func change(_ known: ParseClass, _ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
     let name = known.name, changes = try fields(call, known)
     var after = known
@@ -121,7 +121,7 @@ enum SchemaRoutes {
     return ParseAnswer(state.classes[name]?.json ?? [:])
   }
 
-  /// nil leaves them as they are.
+  /// Returns the new permissions; nil leaves them unchanged.
   private static func permissions(_ given: JSONValue?, _ known: ParseClass) throws(ParseError) -> ClassPermissions? {
     switch given {
     case nil: nil

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// Several calls in one: each for itself, or all or none.
+/// Runs the requests of a batch, independently or as one transaction.
 struct BatchRun {
   let call: ParseCall
   let routes: RouteTable<ParseHandler>
@@ -9,7 +9,7 @@ struct BatchRun {
   private struct Item {
     let handler: ParseHandler?
     var call: ParseCall
-    /// Why it fails without being tried.
+    /// Why the item fails without running.
     var failure: ParseError?
   }
 
@@ -23,7 +23,7 @@ struct BatchRun {
       do throws(ParseError) {
         items.append(try item(request))
       } catch {
-        // Those before it have begun already.
+        // The requests before this one have already started.
         refusal = error
         break
       }
@@ -40,7 +40,7 @@ struct BatchRun {
 
   // MARK: Routing
 
-  /// - Throws: ``ParseError`` 107 for a path that leads nowhere: the whole call fails.
+  /// - Throws: ``ParseError`` 107 for an unroutable path, which fails the whole batch.
   private func item(_ request: JSONValue) throws(ParseError) -> Item {
     let path = request["path"]?.stringValue ?? "", method = request["method"]?.stringValue ?? ""
     guard path.hasPrefix(call.mountPath) else {
@@ -69,7 +69,8 @@ struct BatchRun {
 
   // MARK: Running
 
-  /// Results stand in the order of the requests, in whatever order they ran.
+  /// Runs the requests. The results are in the order of the requests, even if that is not the order
+  /// of execution.
   private func run(_ items: [Item], _ state: inout ParseState) -> [JSONValue] {
     var results = [JSONValue](repeating: .null, count: items.count)
     for index in order(items.count) { results[index] = result(items[index], &state) }

@@ -1,7 +1,7 @@
 import JSON
 import SandboxServer
 
-/// What a request says of its sender: in headers, or as SDKs do in the body.
+/// The credentials of a request, from its headers or, as SDKs send them, from its body.
 struct Credentials {
   enum Problem: Error {
     /// 403 without a code.
@@ -12,14 +12,14 @@ struct Credentials {
   private(set) var token: String?
   private(set) var installationId: String?
   private var masterKey: String?
-  /// Those of which one must be right.
+  /// Client keys, of which one must be valid.
   private var clientKeys: [(name: String, value: String)] = []
-  /// `_ContentType` of a body that holds a file as text.
+  /// The `_ContentType` of a body that holds a file as text.
   private(set) var contentType: String?
-  /// The application id stood in the body.
+  /// True if the application id was in the body.
   private(set) var isInBody = false
 
-  /// Takes what is said out of the body, where it stands there.
+  /// Reads the credentials and removes them from the body.
   init(_ request: ServerRequest, _ body: inout JSONObject, _ keys: ParseKeys) throws(Problem) {
     func header(_ name: String) -> String? { request.header("x-parse-" + name).flatMap { $0.isEmpty ? nil : $0 } }
     if let context = header("cloud-context") { try Self.check(.string(context)) }
@@ -35,7 +35,7 @@ struct Credentials {
     if applicationId != keys.applicationId { try readBody(&body, keys) }
   }
 
-  /// `appId:masterKey`, or `appId:javascript-key=...`.
+  /// Reads `appId:masterKey` or `appId:javascript-key=...`.
   private mutating func readBasic(_ request: ServerRequest, _ applicationId: inout String?) {
     guard let header = request.header("authorization"), header.lowercased().hasPrefix("basic "),
       let bytes = Text.bytes(base64: String(header.dropFirst(6)))
@@ -72,7 +72,7 @@ struct Credentials {
     if let context = take("_context") { try Self.check(context) }
   }
 
-  /// A context is an object, or the text of one.
+  /// Checks that a context is an object or the JSON text of one.
   private static func check(_ context: JSONValue) throws(Problem) {
     if context.objectValue != nil { return }
     guard let text = context.stringValue, let value = try? JSONValue(parsing: Array(text.utf8)), value.objectValue != nil else {
@@ -80,7 +80,7 @@ struct Credentials {
     }
   }
 
-  /// The rights that the keys bring; the token is not looked at.
+  /// Returns the caller with the rights of its keys. Ignores the session token.
   func caller(_ keys: ParseKeys) throws(Problem) -> Caller {
     if masterKey == keys.masterKey { return Caller(isMaster: true, token: token, installationId: installationId) }
     if masterKey == keys.readOnlyMasterKey {

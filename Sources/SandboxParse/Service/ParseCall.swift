@@ -1,18 +1,19 @@
 import JSON
 import SandboxServer
 
-/// Who asks, and with what rights.
+/// The caller and its rights.
 struct Caller: Sendable {
   var isMaster = false
-  /// Reads as master and may not write.
+  /// Can read like the master but not write.
   var isReadOnly = false
   var userId: String?
   var token: String?
   var installationId: String?
-  /// Whom access lists may name to let this caller in: `*`, the user, its roles.
+  /// The subjects that grant this caller access in access lists: `*`, the user, and its roles.
   var groups = ["*"]
 
-  /// - Throws: ``ParseError`` 119 for writes with the read-only key and for what clients may not do with installations.
+  /// - Throws: ``ParseError`` 119 for writes with the read-only key, and for operations on
+  ///   installations that clients may not perform.
   func check(_ operation: String, _ className: String) throws(ParseError) {
     if className == "_Installation", !isMaster, operation == "delete" || operation == "find" {
       throw ParseError(
@@ -34,25 +35,25 @@ struct Caller: Sendable {
   }
 }
 
-/// One call whose caller is known: a request, or an item of a batch.
+/// A call with a known caller: a request or an item of a batch.
 struct ParseCall: Sendable {
   var method: String
-  /// Those after the mount.
+  /// The segments after the mount.
   var segments: [String]
-  /// What the route's placeholders stand for.
+  /// The values of the route's placeholders.
   var parameters: [String: String] = [:]
   var body = JSONObject()
-  /// Query parameters, each tried as JSON.
+  /// Query parameters, each parsed as JSON if possible.
   var query = JSONObject()
   var caller: Caller
   let settings: ParseSettings
   /// Seconds since 1970 UTC.
   let now: Int64
-  /// The same in milliseconds.
+  /// Milliseconds since 1970 UTC.
   let milliseconds: Int64
-  /// What addresses of the API begin with, as this client has it.
+  /// The API's base URL, as this client addresses it.
   let base: String
-  /// The path of the request with its mount.
+  /// The path of the request, including the mount.
   let path: String
   let mountPath: String
   let applicationId: String
@@ -60,7 +61,7 @@ struct ParseCall: Sendable {
 
   func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
-  /// What a read says of itself: the body, then the query over it.
+  /// The options of a read: the body, overridden by the query.
   var options: JSONObject {
     var all = body
     for (name, value) in query { all[name] = value }
@@ -69,7 +70,7 @@ struct ParseCall: Sendable {
 
   func fault(_ kind: String) -> FaultDraw? { faults.first { $0.kind == kind } }
 
-  /// Milliseconds since 1970 UTC that a write is stamped with.
+  /// Returns the timestamp of a write, in milliseconds since 1970 UTC.
   func stamp(_ state: inout ParseState) -> Int64 {
     if let draw = fault("staleStamps") { return now * 1_000 - Int64(draw.integer("milliseconds") ?? 10_000) }
     if let draw = fault("tiedStamps") {
@@ -80,13 +81,13 @@ struct ParseCall: Sendable {
   }
 }
 
-/// What a handler answers.
+/// The answer of a handler.
 struct ParseAnswer: Sendable {
   var status = 200
   var value: JSONValue
-  /// Path below the API of what was made.
+  /// The path of a created object, below the API's base URL.
   var location: String?
-  /// In place of all that, for what is not JSON.
+  /// Replaces all of the above, for a response that is not JSON.
   var reply: ServerReply?
 
   init(_ value: JSONValue, status: Int = 200, location: String? = nil) {

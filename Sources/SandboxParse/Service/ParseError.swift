@@ -1,14 +1,15 @@
 import JSON
 import SandboxServer
 
-/// Why the server refused something, as Parse Server words it.
+/// Why the server refused a request, in parse-server's words.
 struct ParseError: Error, Equatable {
   enum Form: Equatable {
     /// `{"code":101,"error":"..."}`
     case coded(Int)
-    /// `{"error":"..."}`: raised before or beside Parse's own errors.
+    /// `{"error":"..."}`: an error without a Parse code.
     case plain(status: Int)
-    /// An unexpected exception: 500 `{"code":1,"message":"Internal server error."}`, in a batch `{"error":"..."}`.
+    /// An unexpected exception: 500 `{"code":1,"message":"Internal server error."}`; in a batch
+    /// `{"error":"..."}`.
     case unexpected
   }
 
@@ -73,7 +74,7 @@ struct ParseError: Error, Equatable {
     ParseError(.operationForbidden, "This user is not allowed to access non-existent class: \(name)")
   }
 
-  /// As the answer of a call of its own.
+  /// The response to a single request.
   var reply: ServerReply {
     switch form {
     case .coded(let code):
@@ -84,7 +85,7 @@ struct ParseError: Error, Equatable {
     }
   }
 
-  /// As the `error` of a batch item.
+  /// The `error` of a batch item.
   var item: JSONValue {
     guard case .coded(let code) = form else { return ["error": .string(message)] }
     return ["code": .integer(Int64(code)), "error": .string(message)]
@@ -99,10 +100,10 @@ extension ServerReply {
       status: status, headers: [("Content-Type", "application/json; charset=utf-8")] + headers, body: value.serialized())
   }
 
-  /// Credentials that are missing or wrong: the body has no type.
+  /// Missing or wrong credentials; the response has no content type.
   static let unauthorized = ServerReply(status: 403, headers: [], body: Array(#"{"error":"unauthorized"}"#.utf8))
 
-  /// What the web framework says of a route that it does not have.
+  /// The web framework's response to an unknown route.
   static func noRoute(_ method: String, _ path: String) -> ServerReply {
     let safe = path.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     return .text(

@@ -1,30 +1,31 @@
 import JSON
 import SandboxServer
 
-/// What can go wrong inside the Parse server, beside the faults of any HTTP service.
+/// Faults inside the Parse server, in addition to those of any HTTP service.
 package enum ParseFaultKinds {
   package static let all: [FaultKind] = [
-    FaultKind("shuffledBatch", .service, "Items of a batch run in a random order; the results stay in theirs.", applies: isBatch)
-    { _ in
-      .service(isHeard: true)
+    FaultKind(
+      "shuffledBatch", .service, "Runs the items of a batch in random order; the results keep their order.", applies: isBatch
+    ) { _ in
+      .service(isAnswered: true)
     },
     FaultKind(
-      "tiedStamps", .service, "Stamps of writes are cut, so that many are equal.",
-      [FaultParameter("milliseconds", .integer(1...86_400_000), 1_000, "the step they are cut to")], applies: isWrite
-    ) { _ in .service(isHeard: true) },
+      "tiedStamps", .service, "Rounds the timestamps of writes down, so that many are equal.",
+      [FaultParameter("milliseconds", .integer(1...86_400_000), 1_000, "the step to round to")], applies: isWrite
+    ) { _ in .service(isAnswered: true) },
     FaultKind(
-      "staleStamps", .service, "Stamps of writes lie in the past: a late commit.",
+      "staleStamps", .service, "Puts the timestamps of writes into the past, as a late commit does.",
       [FaultParameter("milliseconds", .integer(1...86_400_000), 10_000, "how far")], applies: isWrite
-    ) { _ in .service(isHeard: true) },
+    ) { _ in .service(isAnswered: true) },
     FaultKind(
-      "loweredLimit", .service, "Pages are shorter than was asked for, without a word.",
-      [FaultParameter("limit", .integer(1...1_000), 10, "objects of a page at most")], applies: isParse
-    ) { _ in .service(isHeard: true) },
+      "loweredLimit", .service, "Returns shorter pages than requested, silently.",
+      [FaultParameter("limit", .integer(1...1_000), 10, "maximum number of objects per page")], applies: isParse
+    ) { _ in .service(isAnswered: true) },
     FaultKind(
-      "lockedClass", .service, "The class refuses: 400 with code 119.",
+      "lockedClass", .service, "Denies access to a class: 400 with code 119.",
       [
         FaultParameter("className", .text, "Book", "the class"),
-        FaultParameter("action", .text, "find", "what its permissions deny, for the text"),
+        FaultParameter("action", .text, "find", "the denied operation, for the message"),
       ], applies: isParse
     ) { draw in
       let className = draw.text("className") ?? "", action = draw.text("action") ?? ""
@@ -32,12 +33,12 @@ package enum ParseFaultKinds {
         .operationForbidden, "Permission denied for action \(action) on class \(className).")
       return .answer(error.reply, executed: false)
     },
-    FaultKind("invalidToken", .service, "The session token is over: 400 with code 209.", applies: hasToken) { _ in
+    FaultKind("invalidToken", .service, "Rejects the session token: 400 with code 209.", applies: hasToken) { _ in
       .answer(ParseError.invalidSession.reply, executed: false)
     },
     FaultKind(
-      "internalError", .service, "500 with code 1 and a message.",
-      [FaultParameter("executed", .boolean, false, "the service does what was asked all the same; its answer is lost")],
+      "internalError", .service, "Answers 500 with code 1 and a message.",
+      [FaultParameter("executed", .boolean, false, "the service handles the request all the same; its response is lost")],
       applies: isParse
     ) { .answer(ParseError.internalError, executed: $0.flag("executed")) },
   ]
@@ -56,7 +57,8 @@ package enum ParseFaultKinds {
 
   private static func isBatch(_ request: ServerRequest) -> Bool { isParse(request) && request.segments == ["batch"] }
 
-  /// Writes, also those that the body declares: a read that is sent as a POST is none.
+  /// Returns true for writes. A read that is sent as a POST and declares itself in its body is not
+  /// one.
   private static func isWrite(_ request: ServerRequest) -> Bool {
     guard isParse(request), ["POST", "PUT", "DELETE"].contains(request.method) else { return false }
     guard request.method == "POST", let body = try? JSONValue(parsing: request.body) else { return true }

@@ -1,12 +1,12 @@
 import JSON
 import SandboxServer
 
-/// The application id of a server and its keys. All but the id are secrets.
+/// The application id and keys of a server. All but the id are secrets.
 public struct ParseKeys: Sendable, Equatable {
   public var applicationId = "library"
   public var restAPIKey, clientKey, javascriptKey, masterKey, readOnlyMasterKey: String
 
-  /// Keys are made up.
+  /// Generates the keys.
   public init() {
     restAPIKey = RandomText.make(40)
     clientKey = RandomText.make(40)
@@ -15,7 +15,7 @@ public struct ParseKeys: Sendable, Equatable {
     readOnlyMasterKey = RandomText.make(40)
   }
 
-  /// As the control action tells them.
+  /// The form in which the control action returns them.
   var json: JSONObject {
     [
       "applicationId": .string(applicationId), "restAPIKey": .string(restAPIKey), "clientKey": .string(clientKey),

@@ -4,18 +4,18 @@ import Synchronization
 
 /// A Parse server as a service of a pretend server.
 package final class ParseService: ServerService {
-  /// Where it is mounted: the stock path first, then the one of old installations.
+  /// The mount paths: parse-server's default, then the one of old installations.
   package static let mountPaths = ["/parse", "/1"]
   package static let controlActions = ["parse"]
 
   private struct Core {
-    /// nil until it is needed.
+    /// nil until first use.
     var state: ParseState?
-    /// Whether it begins with the library.
+    /// Whether the server starts with the library data.
     var isSeeded: Bool
     var settings: ParseSettings
   }
-  private struct Place {
+  private struct Binding {
     var clock: any SandboxClock = SystemSandboxClock()
     var url = ""
   }
@@ -23,10 +23,10 @@ package final class ParseService: ServerService {
   package let keys: ParseKeys
   private let core: Mutex<Core>
   private let first: ParseSettings
-  private let place = Mutex(Place())
+  private let binding = Mutex(Binding())
   private let routes: RouteTable<ParseHandler>
 
-  /// - Parameter isSeeded: Whether it begins with the library.
+  /// - Parameter isSeeded: Whether the server starts with the library data.
   package init(settings: ParseSettings = .init(), keys: ParseKeys = .init(), isSeeded: Bool = true) {
     first = settings
     self.keys = keys
@@ -39,7 +39,7 @@ package final class ParseService: ServerService {
     routes = table
   }
 
-  /// Where the command has it.
+  /// The mounts that the command uses.
   package var mounts: [Mount] { Self.mountPaths.map { Mount(.prefix($0), self) } }
 
   package var settings: ParseSettings {
@@ -52,30 +52,32 @@ package final class ParseService: ServerService {
   package func bodyLimit(for request: ServerRequest) -> Int { Tuning.bodyBytes }
 
   package func begin(clock: any SandboxClock, url: String) {
-    place.withLock { place in
-      // The first place is the one that is told of.
-      place = Place(clock: clock, url: place.url.isEmpty ? url : place.url)
+    binding.withLock { binding in
+      // Report the first base address.
+      binding = Binding(clock: clock, url: binding.url.isEmpty ? url : binding.url)
     }
   }
 
-  /// What clients take as the server URL.
-  package var url: String { place.withLock { $0.url } }
+  /// The server URL for clients.
+  package var url: String { binding.withLock { $0.url } }
 
-  /// `parse`: changes the settings that are named, and tells all of them, the server URL, the application id and the keys.
+  /// Runs `parse`: changes the given settings and returns all of them, the server URL, the
+  /// application id and the keys.
   package func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue? {
     guard action == "parse" else { return nil }
     return try core.withLock { core in
       var settings = core.settings
       try settings.apply(arguments)
       core.settings = settings
-      var told = settings.json
-      told["url"] = .string(url)
-      for (name, value) in keys.json { told[name] = value }
-      return .object(told)
+      var reported = settings.json
+      reported["url"] = .string(url)
+      for (name, value) in keys.json { reported[name] = value }
+      return .object(reported)
     }
   }
 
-  /// The built-in classes alone and the first settings; with `{"seed":true}` the starting data, too. Keys stay.
+  /// Restores the initial settings and removes all data but the built-in classes; `{"seed":true}`
+  /// restores the library data, too. Keeps the keys.
   package func reset(_ arguments: ControlArguments) throws {
     let isSeeded = try arguments.optionalFlag("seed") ?? false
     core.withLock { $0 = Core(isSeeded: isSeeded, settings: first) }
@@ -84,11 +86,11 @@ package final class ParseService: ServerService {
   package func isSecret(_ request: ServerRequest) -> Bool {
     let names: Set = ["login", "users", "sessions", "loginas"]
     if names.contains(request.segments.first?.lowercased() ?? "") { return true }
-    // Keys and tokens stand in the body, when they do not stand in the headers.
+    // If the headers have no keys, the body has them, and tokens, too.
     return request.header("x-parse-application-id") == nil
   }
 
-  /// What the server refuses before this service sees it, and what faults say in its words.
+  /// Renders refusals of the server and of faults in parse-server's format.
   package func refusal(_ refusal: ServerRefusal) -> ServerReply {
     switch refusal.status {
     case 413: ServerReply.parse(413, ["error": "request entity too large"]).crossOrigin
@@ -115,7 +117,7 @@ package final class ParseService: ServerService {
     if request.segments.map({ $0.lowercased() }) == ["health"] { return .parse(200, ["status": "ok"]) }
     return core.withLock { core in
       var state = core.state ?? Self.starting(core.isSeeded)
-      // Else there would be two of it, and the first change would copy all.
+      // Keep only one reference to the state: otherwise the first change would copy all of it.
       core.state = nil
       defer { core.state = state }
       return answer(request, &state, core.settings)
@@ -132,7 +134,7 @@ package final class ParseService: ServerService {
     let files = FileRoutes(base: request.origin + request.mountPath, keys: keys, settings: settings)
     if let reply = files.read(request, state) { return reply }
     do {
-      if FileRoutes.isMeant(request) { return try fileAnswer(request, files, &state, settings) }
+      if FileRoutes.isWrite(request) { return try fileAnswer(request, files, &state, settings) }
       var body = try Self.body(of: request)
       let method = Self.method(request, &body)
       let (caller, _) = try caller(of: request, method, &body, state)
@@ -146,7 +148,7 @@ package final class ParseService: ServerService {
     }
   }
 
-  /// - Throws: ``ParseError`` 400 without a code for text that is not JSON.
+  /// - Throws: ``ParseError`` 400 without a code if the text is not JSON.
   private static func body(of request: ServerRequest) throws(ParseError) -> JSONObject {
     guard !request.body.isEmpty else { return [:] }
     do {
@@ -162,7 +164,7 @@ package final class ParseService: ServerService {
     }
   }
 
-  /// A POST may say in its body what it is.
+  /// Returns the method; the body of a POST can override it.
   private static func method(_ request: ServerRequest, _ body: inout JSONObject) -> String {
     guard request.method == "POST" else { return request.method == "HEAD" ? "GET" : request.method }
     defer { body["_method"] = nil }
@@ -177,7 +179,7 @@ package final class ParseService: ServerService {
     guard !caller.isMaster, let token = caller.token, request.segments.map({ $0.lowercased() }) != ["login"] else {
       return (caller, credentials)
     }
-    let now = place.withLock { $0.clock }.now()
+    let now = binding.withLock { $0.clock }.now()
     return (try Sessions.caller(token, caller.installationId, state, at: now), credentials)
   }
 
@@ -187,7 +189,7 @@ package final class ParseService: ServerService {
     _ request: ServerRequest, _ files: FileRoutes, _ state: inout ParseState, _ settings: ParseSettings
   ) throws -> ServerReply {
     let name = request.segments.count > 1 ? request.segments[1] : ""
-    // Bytes with headers, or text with everything in it.
+    // SDKs send everything in a text body; other clients send raw bytes with headers.
     let isPlain = request.header("x-parse-application-id") == keys.applicationId
     var body = isPlain ? JSONObject() : (try? JSONValue(parsing: request.body))?.objectValue ?? [:]
     let method = Self.method(request, &body)
@@ -207,7 +209,7 @@ package final class ParseService: ServerService {
     if let key = Text.prohibitedKey(in: .object(body)) {
       throw ParseError(.invalidKeyName, "Prohibited keyword in request data: {\"key\":\"\(key)\"}.")
     }
-    let clock = place.withLock { $0.clock }
+    let clock = binding.withLock { $0.clock }
     var call = ParseCall(
       method: method, segments: request.segments, body: body, query: Text.parameters(request.query), caller: caller,
       settings: settings, now: clock.now(), milliseconds: clock.milliseconds(), base: request.origin + request.mountPath,
@@ -228,7 +230,7 @@ package final class ParseService: ServerService {
     return reply
   }
 
-  /// - Throws: ``ParseError`` 159 for a request id that was seen, where that is looked at.
+  /// - Throws: ``ParseError`` 159 for a repeated request id, if `idempotency` is on.
   private func checkRepeat(_ request: ServerRequest, _ call: ParseCall, _ state: inout ParseState) throws(ParseError) {
     guard call.settings.idempotency, let id = request.header("x-parse-request-id"), !id.isEmpty,
       call.method == "POST" || call.method == "PUT"
@@ -253,7 +255,7 @@ package final class ParseService: ServerService {
 }
 
 extension ServerReply {
-  /// With what lets pages of any origin read it.
+  /// Adds headers that let pages of any origin read the response.
   fileprivate var crossOrigin: ServerReply {
     var reply = self
     reply.headers += [

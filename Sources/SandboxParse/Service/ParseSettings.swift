@@ -1,28 +1,30 @@
 import JSON
 import SandboxServer
 
-/// The switches of a Parse server, with its names for them where it has any. Set at the start or through the control interface,
-/// also while it runs.
+/// Settings of a Parse server, named as in parse-server where it has them. The control interface
+/// can change them at any time.
 public struct ParseSettings: Sendable, Equatable {
-  /// Clients may make classes by writing to them. Off on a stock server.
+  /// Lets clients create classes by writing to them. Off by default in parse-server.
   public var allowClientClassCreation = true
-  /// New objects may bring an id of their own.
+  /// Lets new objects choose their id.
   public var allowCustomObjectId = false
-  /// New users are hidden from everyone else.
+  /// Hides new users from everyone else.
   public var enforcePrivateUsers = true
-  /// Who is not logged in may upload files. Off on a stock server.
+  /// Lets callers upload files without logging in. Off by default in parse-server.
   public var enableForPublic = true
-  /// Objects of a page at most; more are not refused, but cut. 0: as many as are asked for.
+  /// The maximum number of objects per page; a larger `limit` is reduced, not refused. 0 for no
+  /// maximum.
   public var maxLimit = 0
-  /// A request id that was seen before is refused.
+  /// Refuses a request id that was used before.
   public var idempotency = false
-  /// Seconds that request ids are remembered, and that a session lives.
+  /// Seconds for which request ids are remembered, and for which a session is valid.
   public var idempotencySeconds = Tuning.requestIdSeconds, sessionSeconds = Tuning.sessionSeconds
 
   public init() {}
 
   /// Reads words such as `maxLimit=100` or `allowClientClassCreation=false`.
-  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, naming the setting and what it takes.
+  ///
+  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, which names the setting and its allowed values.
   public init(words: [String]) throws(SandboxError) {
     var given = JSONObject()
     for word in words.flatMap({ $0.split(separator: " ") }) {
@@ -42,12 +44,13 @@ public struct ParseSettings: Sendable, Equatable {
 }
 
 extension ParseSettings {
-  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, naming the field and what it takes.
+  /// - Throws: ``SandboxError`` `INVALID_ARGUMENT`, which names the field and its allowed values.
   mutating func apply(_ given: ControlArguments) throws(SandboxError) {
     for (name, _) in given.values where json[name] == nil {
       throw SandboxError(
         status: 400, code: "INVALID_ARGUMENT",
-        message: "'\(name)' is not a setting of the Parse server; there are \(json.keys.joined(separator: ", "))", fields: [name])
+        message: "'\(name)' is not a setting of the Parse server; the settings are \(json.keys.joined(separator: ", "))",
+        fields: [name])
     }
     allowClientClassCreation = try given.optionalFlag("allowClientClassCreation") ?? allowClientClassCreation
     allowCustomObjectId = try given.optionalFlag("allowCustomObjectId") ?? allowCustomObjectId

@@ -2,11 +2,12 @@ import JSON
 import SandboxServer
 import Support
 
-/// Texts of requests.
+/// Decodes the texts of requests.
 enum Text {
   static func bytes(base64 text: String) -> [UInt8]? { Base64.decodeLenient(text) }
 
-  /// The query of a request: each value is tried as JSON and kept as text when it is none.
+  /// Reads the query of a request: each value is parsed as JSON, or kept as text if it is not valid
+  /// JSON.
   static func parameters(_ query: [(name: String, value: String)]) -> JSONObject {
     var values = JSONObject()
     for (name, text) in query {
@@ -16,10 +17,10 @@ enum Text {
     return values
   }
 
-  /// Names that must not stand anywhere in a request.
+  /// Keys that must not occur anywhere in a request.
   private static let prohibited: Set = ["constructor", "__proto__"]
 
-  /// The first prohibited name in a value; nil when there is none.
+  /// Returns the first prohibited key in a value; nil if there is none.
   static func prohibitedKey(in value: JSONValue) -> String? {
     switch value {
     case .object(let object):

@@ -1,6 +1,6 @@
 import SandboxServer
 
 enum URLText {
-  /// One segment of a path: everything but letters, digits and `-._~` is escaped.
+  /// Escapes one segment of a path: all bytes except letters, digits and `-._~`.
   static func escaped(_ text: String) -> String { URLCoding.escaped(text).replacing("%7E", with: "~") }
 }

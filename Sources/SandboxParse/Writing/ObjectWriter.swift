@@ -1,22 +1,23 @@
 import JSON
 
-/// Makes, changes and removes objects of one class for one caller. Rules of the built-in classes stand beside it.
+/// Creates, changes and removes objects of one class for one caller. The rules of the built-in
+/// classes are elsewhere.
 struct ObjectWriter {
   let call: ParseCall
   let className: String
 
-  /// What became of a write.
+  /// The result of a write.
   struct Outcome {
     var object: ParseObject
-    /// What the server itself changed, for the answer.
-    var told = JSONObject()
+    /// The fields that the server changed, for the response.
+    var reported = JSONObject()
   }
 
   private var caller: Caller { call.caller }
 
   // MARK: Checks
 
-  /// - Throws: ``ParseError`` 107 for a bad name, 119 for a class that clients may not make.
+  /// - Throws: ``ParseError`` 107 for an invalid name, 119 for a class that clients may not create.
   func checkClass(_ state: ParseState) throws(ParseError) {
     guard state.classes[className] == nil else { return }
     guard call.settings.allowClientClassCreation || caller.isMaster else { throw .unknownClass(className) }
@@ -53,7 +54,7 @@ struct ObjectWriter {
   }
 
   private func check(_ column: String, _ type: ColumnType, _ state: ParseState) throws(ParseError) {
-    // A class that this write makes has the server's own columns already.
+    // A class that this write creates already has the server's own columns.
     let known = state.type(of: column, in: className) ?? ParseClass(className).type(of: column)
     guard let expected = known, expected != type else { return }
     throw ParseError(
@@ -62,7 +63,8 @@ struct ObjectWriter {
 
   // MARK: Writing
 
-  /// - Parameter prepare: Changes the object and may look for others, right before it is put in.
+  /// - Parameter prepare: Checks or changes the object right before it is inserted; it may look up
+  ///   other objects.
   func create(
     _ body: JSONObject, _ state: inout ParseState,
     prepare: (inout ParseObject, ParseState) throws(ParseError) -> Void = { _, _ in }
@@ -78,14 +80,14 @@ struct ObjectWriter {
     let stamp = call.stamp(&state)
     var object = ParseObject(id: id, createdAt: stamp, updatedAt: stamp, fields: [:])
     object.access = body["ACL"].flatMap(AccessList.init)
-    var told = JSONObject()
-    for row in rows { try apply(row.path, row.operation, to: &object, isNew: true, &told) }
+    var reported = JSONObject()
+    for row in rows { try apply(row.path, row.operation, to: &object, isNew: true, &reported) }
     try prepare(&object, state)
     state.add(className)
     addColumns(rows, &state)
     relate(rows, object.id, &state)
     state.put(object, in: className)
-    return Outcome(object: object, told: defaults)
+    return Outcome(object: object, reported: defaults)
   }
 
   private func newId(_ body: JSONObject, _ state: inout ParseState) throws(ParseError) -> String {
@@ -125,21 +127,21 @@ struct ObjectWriter {
     let rows = try operations(body, state, "update")
     if let access = body["ACL"].map(AccessList.init), access != nil { object.access = access }
     if body["ACL"]?["__op"] == "Delete" { object.access = nil }
-    var told = JSONObject()
-    for row in rows { try apply(row.path, row.operation, to: &object, isNew: false, &told) }
+    var reported = JSONObject()
+    for row in rows { try apply(row.path, row.operation, to: &object, isNew: false, &reported) }
     try prepare(&object, state)
     object.updatedAt = call.stamp(&state)
     addColumns(rows, &state)
     relate(rows, id, &state)
     state.put(object, in: className)
-    return Outcome(object: object, told: told)
+    return Outcome(object: object, reported: reported)
   }
 
-  /// - Throws: ``ParseError`` 101 when it is not there or may not be written, 119.
+  /// - Throws: ``ParseError`` 101 if the object does not exist or may not be written, 119.
   private func writable(_ id: String, _ operation: String, _ state: ParseState) throws(ParseError) -> ParseObject {
     let visibility = Visibility(state: state, caller: caller)
     let columns = try visibility.check(operation, className)
-    guard let object = state.object(className, id), visibility.canWrite(object), visibility.isPointed(object, columns) else {
+    guard let object = state.object(className, id), visibility.canWrite(object), visibility.namesCaller(object, columns) else {
       throw .notFound
     }
     return object
@@ -154,7 +156,7 @@ struct ObjectWriter {
   // MARK: Parts
 
   private func apply(
-    _ path: [String], _ operation: Operation, to object: inout ParseObject, isNew: Bool, _ told: inout JSONObject
+    _ path: [String], _ operation: Operation, to object: inout ParseObject, isNew: Bool, _ reported: inout JSONObject
   ) throws(ParseError) {
     switch operation {
     case .keep, .relate: return
@@ -162,7 +164,7 @@ struct ObjectWriter {
       object.createdAt = ParseTime.milliseconds(of: value) ?? object.createdAt
       return
     case _ where path == ["createdAt"] || path == ["updatedAt"]: return
-    // Nothing can be taken out of what is not there; a new object gets the empty list.
+    // Removing from a missing list changes nothing; a new object gets an empty list.
     case .remove where !isNew && object.fields.get(path[...]) == nil: return
     default: break
     }
@@ -170,12 +172,12 @@ struct ObjectWriter {
     guard object.fields.set(path[...], value) else {
       throw .unexpected("Cannot create field '\(path.last ?? "")' in the value of '\(path[0])'")
     }
-    guard operation.isTold, let value else { return }
-    // Of a list that was changed by a place in it the whole is told.
+    guard operation.isReported, let value else { return }
+    // After a change to a list element, report the whole list.
     if path.count > 1, let list = object.fields[path[0]], list.arrayValue != nil {
-      told[path[0]] = list
+      reported[path[0]] = list
     } else {
-      told.set(path[...], value)
+      reported.set(path[...], value)
     }
   }
 

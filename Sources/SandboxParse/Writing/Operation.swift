@@ -1,6 +1,6 @@
 import JSON
 
-/// What a write does to one column, or to a part of one.
+/// What a write does to a column or to a part of it.
 enum Operation {
   case set(JSONValue)
   case increment(Double)
@@ -8,12 +8,12 @@ enum Operation {
   case addUnique([JSONValue])
   case remove([JSONValue])
   case delete
-  /// Targets by id that are linked, and that are unlinked.
+  /// Ids of the targets to link and to unlink.
   case relate(add: [String], remove: [String])
-  /// The relation's own marker: changes nothing.
+  /// A relation's own marker; changes nothing.
   case keep
 
-  /// - Throws: ``ParseError`` as Parse Server refuses.
+  /// - Throws: ``ParseError``, as parse-server does.
   init(_ value: JSONValue) throws(ParseError) {
     guard let object = value.objectValue, let name = object["__op"], object["__type"] == nil else {
       self = value["__type"] == "Relation" ? .keep : .set(try Values.stored(value))
@@ -57,16 +57,17 @@ enum Operation {
     (object["objects"]?.arrayValue ?? []).compactMap { $0["objectId"]?.stringValue }
   }
 
-  /// Whether the answer of an update tells the outcome.
-  var isTold: Bool {
+  /// Whether the response to an update contains the result.
+  var isReported: Bool {
     switch self {
     case .increment, .add, .addUnique, .remove: true
     default: false
     }
   }
 
-  /// The value after it; nil: there is none any more.
-  /// - Throws: ``ParseError``, unexpected, where the database cannot do it.
+  /// Returns the value after the operation; nil if it is removed.
+  ///
+  /// - Throws: An unexpected ``ParseError`` if the database cannot apply it.
   func applied(to value: JSONValue?) throws(ParseError) -> JSONValue? {
     switch self {
     case .set(let new): return new

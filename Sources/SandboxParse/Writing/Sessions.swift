@@ -1,12 +1,13 @@
 import JSON
 import SandboxServer
 
-/// Tokens: who holds one, and how they begin and end.
+/// Starts, finds and ends sessions.
 struct Sessions {
   let call: ParseCall
 
-  /// The caller behind a token.
-  /// - Throws: ``ParseError`` 209 for one that is unknown or over, or whose user is gone.
+  /// Returns the caller with this session token.
+  ///
+  /// - Throws: ``ParseError`` 209 if the token is unknown or expired, or its user is gone.
   static func caller(_ token: String, _ installationId: String?, _ state: ParseState, at now: Int64) throws(ParseError) -> Caller
   {
     guard let session = session(token, state), let user = session.fields["user"]?["objectId"]?.stringValue,
@@ -23,7 +24,7 @@ struct Sessions {
     state.sessions[token].flatMap { state.object("_Session", $0) }
   }
 
-  /// The roles a user is in, and those that these are children of.
+  /// Returns the roles of a user, including their parent roles.
   private static func roles(of user: String, _ state: ParseState) -> [String] {
     let users = Relations.Column(className: "_Role", name: "users")
     let children = Relations.Column(className: "_Role", name: "roles")
@@ -36,8 +37,9 @@ struct Sessions {
     return found.sorted().compactMap { state.object("_Role", $0)?.fields["name"]?.stringValue.map { "role:\($0)" } }
   }
 
-  /// Begins a session; an older one of the same user and installation ends.
-  /// - Returns: The session, with its token among its fields.
+  /// Starts a session and ends an older one of the same user and installation.
+  ///
+  /// - Returns: The session; its fields include the token.
   @discardableResult
   func begin(_ user: String, _ action: String, provider: String? = nil, _ state: inout ParseState) -> ParseObject {
     if let installation = call.caller.installationId {
@@ -53,7 +55,7 @@ struct Sessions {
       "expiresAt": ParseTime.date((call.now + Int64(call.settings.sessionSeconds)) * 1_000), "createdWith": .object(createdWith),
     ]
     if let installation = call.caller.installationId { session.fields["installationId"] = .string(installation) }
-    // Only its user sees it.
+    // Only the user can see the session.
     var access = AccessList()
     access.grant(user, read: true, write: true)
     session.access = access
@@ -62,9 +64,9 @@ struct Sessions {
     return session
   }
 
-  func end(of user: String, _ state: inout ParseState, where isMeant: (ParseObject) -> Bool = { _ in true }) {
+  func end(of user: String, _ state: inout ParseState, where isIncluded: (ParseObject) -> Bool = { _ in true }) {
     let owner = Values.pointer("_User", user)
-    for session in state.classes["_Session"]?.objects ?? [] where session.fields["user"] == owner && isMeant(session) {
+    for session in state.classes["_Session"]?.objects ?? [] where session.fields["user"] == owner && isIncluded(session) {
       state.remove("_Session", session.id)
     }
   }

@@ -1,6 +1,6 @@
 import JSON
 
-/// Signing up, changing and removing users.
+/// Signs up, changes and removes users.
 struct UserWriter {
   let call: ParseCall
 
@@ -8,7 +8,8 @@ struct UserWriter {
 
   // MARK: Signing up
 
-  /// 201 with a session token; 200 with the whole user when the given account of a provider is known already.
+  /// Answers 201 with a session token, or 200 with the whole user if the provider's account is
+  /// already known.
   func signUp(_ given: JSONObject, _ state: inout ParseState) throws(ParseError) -> ParseAnswer {
     var body = given
     let accounts = try Self.accounts(body["authData"])
@@ -41,7 +42,7 @@ struct UserWriter {
       "objectId": .string(created.id), "createdAt": ParseTime.json(created.createdAt),
       "sessionToken": session.fields["sessionToken"] ?? .null,
     ]
-    for (name, value) in outcome.told { answer[name] = value }
+    for (name, value) in outcome.reported { answer[name] = value }
     if given["username"] == nil { answer["username"] = created.fields["username"] }
     return ParseAnswer(.object(answer), status: 201, location: "/users/\(created.id)")
   }
@@ -51,7 +52,7 @@ struct UserWriter {
     return ParseAnswer(.object(try whole(id, session.fields["sessionToken"], state)))
   }
 
-  /// A user as it sees itself.
+  /// Returns a user as the user itself sees it.
   func whole(_ id: String, _ token: JSONValue?, _ state: ParseState) throws(ParseError) -> JSONObject {
     guard let user = state.object("_User", id) else { throw .invalidSession }
     var own = call
@@ -70,12 +71,12 @@ struct UserWriter {
     return ParseAnswer(.object(try whole(user.id, session.fields["sessionToken"], state)))
   }
 
-  /// The same without a session.
+  /// Like `logIn`, without a session.
   func verify(_ given: JSONObject, _ state: ParseState) throws(ParseError) -> ParseAnswer {
     ParseAnswer(.object(try whole(try user(given, state).id, nil, state)))
   }
 
-  /// - Throws: ``ParseError`` 101 for a wrong pair, 200, 201.
+  /// - Throws: ``ParseError`` 101 for wrong credentials, 200 or 201 for missing ones.
   private func user(_ given: JSONObject, _ state: ParseState) throws(ParseError) -> ParseObject {
     let name = given["username"], email = given["email"]
     guard Self.isGiven(name) || Self.isGiven(email) else {
@@ -120,7 +121,7 @@ struct UserWriter {
     do throws(ParseError) {
       outcome = try writer.update(id, body, &state) { object, state throws(ParseError) in
         try Self.checkUnique(object, state)
-        // A user cannot lock itself out.
+        // Users cannot lock themselves out.
         if body["ACL"] != nil, !call.caller.isMaster { object.access?.grant(object.id, read: true, write: true) }
         Self.unlink(&object)
       }
@@ -128,10 +129,10 @@ struct UserWriter {
       guard error == .notFound, !call.caller.isMaster else { throw error }
       throw ParseError(.sessionMissing, "Insufficient auth.")
     }
-    var answer = outcome.told
+    var answer = outcome.reported
     answer["updatedAt"] = ParseTime.json(outcome.object.updatedAt)
     if let text = password?.stringValue {
-      // Every session ends; who changed it goes on with a new one.
+      // A new password ends all sessions; the caller gets a new one.
       state.passwords[id] = text
       Sessions(call: call).end(of: id, &state)
       if !call.caller.isMaster {
@@ -174,7 +175,7 @@ struct UserWriter {
       ("email", .emailTaken, "Account already exists for this email address."),
     ] {
       guard let value = user.fields[column], !value.isNull else { continue }
-      // Whatever their case.
+      // Case is ignored.
       let plain = value.stringValue?.lowercased()
       let isTaken =
         state.classes["_User"]?.objects.contains { other in
@@ -185,15 +186,16 @@ struct UserWriter {
     }
   }
 
-  /// An account that was set to null is none any more.
+  /// Removes accounts that were set to null.
   private static func unlink(_ user: inout ParseObject) {
     guard let accounts = user.fields["authData"]?.objectValue else { return }
     let left = accounts.filtered { _, account in !account.isNull }
     user.fields["authData"] = left.isEmpty ? nil : .object(left)
   }
 
-  /// The accounts of other services in a body.
-  /// - Throws: ``ParseError`` 252 for any service but `anonymous`.
+  /// Returns the accounts of other services in a body.
+  ///
+  /// - Throws: ``ParseError`` 252 for any service except `anonymous`.
   private static func accounts(_ value: JSONValue?) throws(ParseError) -> JSONObject? {
     guard let object = value?.objectValue, !object.isEmpty, object["__op"] == nil else { return nil }
     for (provider, account) in object {

@@ -1,6 +1,8 @@
 import JSON
 
-/// Arguments of an action. - Throws: ``SandboxError`` `INVALID_ARGUMENT`, naming the field and what it takes.
+/// Reads typed arguments of a control action.
+/// Every failure is a ``SandboxError`` `INVALID_ARGUMENT` that names the field and the values it
+/// accepts.
 package struct ControlArguments {
   package let values: JSONObject
 

@@ -1,15 +1,17 @@
 import JSON
 
-// What can be asked of any pretend server from outside, by name.
+// Control actions that every pretend server has.
 extension HTTPServer {
-  /// The names, in the order the documentation lists them.
+  /// The action names, in the order the documentation lists them.
   package static let controlActions = [
     "addFault", "removeFault", "faults", "clearFaults", "resetFaults", "faultKinds", "requests", "clearRequests", "clock",
   ]
 
-  /// Runs an action of any server, else one that a service of this one has.
-  /// - Returns: nil when there is no such action.
-  /// - Throws: ``SandboxError``: `INVALID_FAULT` or `INVALID_ARGUMENT`, which name the field, or what the service refuses with.
+  /// Runs a built-in action, or else an action of one of the server's services.
+  ///
+  /// - Returns: nil if there is no such action.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT` or `INVALID_ARGUMENT`, which name the field, or the
+  ///   error of the service.
   package func control(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
     let given = ControlArguments(arguments)
     switch action {
@@ -31,12 +33,13 @@ extension HTTPServer {
     return "OK"
   }
 
-  /// Puts every service back to what it was after its start, or to what the arguments say.
+  /// Resets every service to its state after the start, or to the state that the arguments
+  /// describe.
   package func resetServices(_ arguments: JSONObject = [:]) throws {
     for service in mounts.services { try service.reset(ControlArguments(arguments)) }
   }
 
-  /// One rule, or several as `rules`; all of them or none.
+  /// Adds one rule, or all rules of the array `rules`; if one of them is invalid, none is added.
   private func addFaults(_ arguments: JSONObject) throws -> JSONValue {
     guard let rules = arguments["rules"] else {
       return .integer(Int64(try faults.add(FaultRule(json: .object(arguments)))))

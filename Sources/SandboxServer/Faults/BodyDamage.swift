@@ -1,13 +1,14 @@
-/// Ways to spoil a body. The same randomness gives the same damage.
+/// Damages response bodies. The same randomness gives the same damage.
 enum BodyDamage {
-  /// Turns over one bit in each of `count` bytes at different places; all of them when there are not so many.
+  /// Flips one bit in each of `count` different bytes, or in every byte if the body is shorter.
   static func flip(_ body: inout [UInt8], _ count: Int, _ random: SeedRandom) {
     var random = random
     var places: Set<Int> = []
     let wanted = min(count, body.count)
     while places.count < wanted {
       let place = random.below(body.count)
-      // Beyond half of the bytes looking for free ones would take long: the next free one does.
+      // Take the next free byte: when most bytes are taken, drawing until a free one comes up is
+      // slow.
       var free = place
       while places.contains(free) { free = (free + 1) % body.count }
       places.insert(free)
@@ -15,8 +16,8 @@ enum BodyDamage {
     }
   }
 
-  /// Takes away a bracket or a colon that stands outside strings: what is left is never JSON. A text without one gets a brace
-  /// too many.
+  /// Removes a bracket or a colon outside strings, so that the text is not valid JSON. Appends a
+  /// brace if there is none to remove.
   static func breakJSON(_ body: inout [UInt8], _ random: SeedRandom) {
     var random = random
     var places: [Int] = []
@@ -34,14 +35,15 @@ enum BodyDamage {
     body.remove(at: random.pick(places))
   }
 
-  /// Puts in the byte FF.
+  /// Inserts the byte FF at a random position.
   static func breakUTF8(_ body: inout [UInt8], _ random: SeedRandom) {
     var random = random
     body.insert(0xFF, at: random.below(body.count + 1))
   }
 
-  /// A gzip header, then random bytes whose first says that the block has a type there is not.
-  static func pretendGzip(_ reply: inout ServerReply, _ random: SeedRandom) {
+  /// Replaces the body by a gzip header and random bytes; the first one declares a reserved block
+  /// type.
+  static func fakeGzip(_ reply: inout ServerReply, _ random: SeedRandom) {
     var random = random
     reply.headers.removeAll { $0.name.lowercased() == "content-encoding" }
     reply.headers.append(("Content-Encoding", "gzip"))

@@ -1,9 +1,10 @@
 import JSON
 
-/// Something that goes wrong with a request: the name of a kind and its parameters.
+/// A failure that can be injected into a request: the name of a kind and its parameters.
 ///
-/// The factories below give the kinds that every service has; a service adds kinds of its own. What a kind takes, and what is
-/// right, is said by its ``FaultKind``; ``FaultBench/add(_:when:path:method:host:session:contains:times:)`` checks it.
+/// The factories below create the kinds that every service has; a service can add its own. The
+/// ``FaultKind`` defines the parameters and their allowed values;
+/// ``FaultBench/add(_:when:path:method:host:session:contains:times:)`` checks them.
 public struct Fault: Sendable, Equatable {
   public let kind: String
   public let parameters: JSONObject
@@ -17,10 +18,10 @@ public struct Fault: Sendable, Equatable {
 // MARK: Time
 
 extension Fault {
-  /// Which clock a fault waits by: the computer's, or the org's, which a test moves.
+  /// The clock a delay uses: the computer's, or the org's, which a test can move.
   public enum Timing: String, Sendable { case real, org }
 
-  /// The request waits before it is handled, and keeps its connection meanwhile.
+  /// Delays the request before it is handled; its connection stays open.
   public static func latency(milliseconds: ClosedRange<Int>, clock: Timing = .real) -> Fault {
     Fault(
       "latency",
@@ -34,7 +35,7 @@ extension Fault {
     latency(milliseconds: milliseconds...milliseconds, clock: clock)
   }
 
-  /// The body comes in small pieces, so many bytes a second.
+  /// Sends the body in small pieces at the given rate.
   public static func trickle(bytesPerSecond: Int, pieceBytes: Int = 64, clock: Timing = .real) -> Fault {
     Fault(
       "trickle",
@@ -44,34 +45,35 @@ extension Fault {
       ])
   }
 
-  /// The `Date` header is so many seconds off the server's clock.
+  /// Shifts the `Date` header by this many seconds from the server's clock.
   public static func dateSkew(seconds: Int) -> Fault { Fault("dateSkew", ["seconds": .integer(Int64(seconds))]) }
 }
 
 // MARK: Connection
 
 extension Fault {
-  /// The connection is closed without a byte; the service never saw the request.
-  /// - Parameter reset: With a TCP reset in place of an orderly end.
+  /// Closes the connection before the service sees the request; the client gets no byte.
+  /// - Parameter reset: Ends with a TCP reset instead of an orderly close.
   public static func dropBeforeHandling(reset: Bool = false) -> Fault { Fault("dropBeforeHandling", ["reset": .bool(reset)]) }
 
-  /// The service has done what was asked; the connection is closed without a byte: a lost acknowledgement.
+  /// Handles the request, then closes the connection without sending a byte: the acknowledgement is
+  /// lost.
   public static func dropBeforeResponse(reset: Bool = false) -> Fault { Fault("dropBeforeResponse", ["reset": .bool(reset)]) }
 
-  /// The whole head and so many bytes of the body arrive, then the connection is closed.
+  /// Sends the head and this many bytes of the body, then closes the connection.
   public static func dropInsideResponse(bytes: Int, reset: Bool = false) -> Fault {
     Fault("dropInsideResponse", ["bytes": .integer(Int64(bytes)), "reset": .bool(reset)])
   }
 
-  /// As `bytes`, as a share of the body, 0...1.
+  /// Sends the head and this share (0...1) of the body, then closes the connection.
   public static func dropInsideResponse(share: Double, reset: Bool = false) -> Fault {
     Fault("dropInsideResponse", ["share": .number(share), "reset": .bool(reset)])
   }
 
-  /// The response arrives whole; the connection it announced to keep is closed.
+  /// Sends the whole response, then closes a connection that was announced as kept alive.
   public static func dropAfterResponse(reset: Bool = false) -> Fault { Fault("dropAfterResponse", ["reset": .bool(reset)]) }
 
-  /// Nothing comes and the connection stays open until the client closes it.
+  /// Sends nothing and keeps the connection open until the client closes it.
   public static func hang(executed: Bool = false) -> Fault { Fault("hang", ["executed": .bool(executed)]) }
 }
 
@@ -80,11 +82,11 @@ extension Fault {
 extension Fault {
   /// How a truncated body is announced.
   public enum Framing: String, Sendable {
-    /// With the length of the whole: the client can tell.
+    /// With the length of the whole body: the client can detect the loss.
     case length
-    /// In chunks without the last one: the client can tell.
+    /// In chunks, without the last one: the client can detect the loss.
     case chunked
-    /// With the length that comes: only the content tells.
+    /// With the length that is really sent: only the content shows the loss.
     case consistent
   }
 
@@ -96,17 +98,17 @@ extension Fault {
     Fault("truncateBody", ["share": .number(share), "framing": .string(framing.rawValue)])
   }
 
-  /// So many bytes, at random places, have one bit turned over.
+  /// Flips one bit in each of `count` bytes at random positions.
   public static func flipBytes(count: Int = 1) -> Fault { Fault("flipBytes", ["count": .integer(Int64(count))]) }
-  /// The body is no JSON: one of its brackets or colons is gone.
+  /// Makes the body invalid JSON by removing a bracket or a colon.
   public static let invalidJSON = Fault("invalidJSON")
-  /// A byte that no UTF-8 text holds stands somewhere in the body.
+  /// Inserts a byte that never occurs in UTF-8.
   public static let invalidUTF8 = Fault("invalidUTF8")
-  /// `Content-Length` is so many bytes off; then the connection is closed.
+  /// Sends a `Content-Length` that is wrong by this many bytes, then closes the connection.
   public static func wrongContentLength(by bytes: Int) -> Fault { Fault("wrongContentLength", ["by": .integer(Int64(bytes))]) }
-  /// The body is announced as gzip and begins as gzip does, but is none.
+  /// Announces the body as gzip and starts it with a gzip header, but the data is not valid.
   public static let wrongGzip = Fault("wrongGzip")
-  /// Success without a body.
+  /// Answers with success and no body.
   public static func emptyBody(status: Int = 200, executed: Bool = true) -> Fault {
     Fault("emptyBody", ["status": .integer(Int64(status)), "executed": .bool(executed)])
   }
@@ -115,11 +117,11 @@ extension Fault {
 // MARK: Status
 
 extension Fault {
-  /// When a client is told to come back.
+  /// How long the client is asked to wait before it retries.
   public enum RetryAfter: Sendable {
     case unsaid
     case seconds(Int)
-    /// As an HTTP date, so many seconds from now by the server's clock.
+    /// As an HTTP date, this many seconds after the server's current time.
     case date(inSeconds: Int)
 
     var parameters: JSONObject {
@@ -131,25 +133,26 @@ extension Fault {
     }
   }
 
-  /// 429, without handling the request.
+  /// Answers 429 without handling the request.
   public static func tooManyRequests(retryAfter: RetryAfter = .unsaid) -> Fault {
     Fault("tooManyRequests", retryAfter.parameters)
   }
 
-  /// 503, without handling the request.
+  /// Answers 503 without handling the request.
   public static func unavailable(retryAfter: RetryAfter = .unsaid) -> Fault { Fault("unavailable", retryAfter.parameters) }
 
-  /// 500, 502 or 504. `executed`: the service has done what was asked all the same.
+  /// Answers 500, 502 or 504.
+  /// - Parameter executed: The service handles the request all the same.
   public static func serverError(_ status: Int = 500, executed: Bool = false) -> Fault {
     Fault("serverError", ["status": .integer(Int64(status)), "executed": .bool(executed)])
   }
 
-  /// An error page for people in place of the answer.
+  /// Answers with an HTML error page.
   public static func htmlPage(status: Int = 200, executed: Bool = false) -> Fault {
     Fault("htmlPage", ["status": .integer(Int64(status)), "executed": .bool(executed)])
   }
 
-  /// Any answer in place of the service's.
+  /// Answers with the given response instead of the service's.
   public static func answer(
     status: Int, body: String = "", contentType: String = "application/json;charset=UTF-8", executed: Bool = false
   ) -> Fault {

@@ -1,11 +1,12 @@
 import JSON
 import Synchronization
 
-/// The faults of one server: rules, and the seed that chance comes from. Any thread.
+/// The fault rules of one server, and the seed for random decisions. Any thread.
 ///
-/// Every rule that fits a request and whose condition holds takes effect. Delays add up; of several that answer in the service's
-/// place, or that end the connection, the rule added first wins. The same rules, the same seed and the same requests in the
-/// same order give the same faults: chance is drawn for each rule by itself, so that a rule more changes nothing for the others.
+/// Every rule that matches a request and whose condition holds takes effect. Delays add up; if
+/// several rules replace the response or end the connection, the rule added first wins. The same
+/// rules, seed and order of requests give the same faults: each rule has its own random sequence,
+/// so adding a rule does not change the others.
 public final class FaultBench: Sendable {
   private struct Entry {
     let compiled: CompiledRule
@@ -18,26 +19,29 @@ public final class FaultBench: Sendable {
     var lastId = 0
   }
 
-  /// Every kind that this server knows: those of any HTTP service first, then the mounted services' own.
+  /// Every kind this server supports: the general HTTP kinds first, then those of the mounted
+  /// services.
   public let kinds: [FaultKind]
   private let state = Mutex(State())
 
   init(kinds: [FaultKind]) { self.kinds = kinds }
 
-  /// Puts a rule in force.
+  /// Adds a rule, which takes effect at once.
+  ///
   /// - Returns: Its id.
-  /// - Throws: ``SandboxError`` `INVALID_FAULT`, with the field and what is right there in its message.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT`; the message names the field and its allowed
+  ///   values.
   @discardableResult
   public func add(_ rule: FaultRule) throws(SandboxError) -> Int { try add([rule])[0] }
 
-  /// Puts all of the rules in force, or none when one of them cannot be.
+  /// Adds all rules, or none if one of them is invalid.
   @discardableResult
   public func add(_ rules: [FaultRule]) throws(SandboxError) -> [Int] {
     var compiled: [CompiledRule] = []
     for rule in rules { compiled.append(try CompiledRule(rule, kinds)) }
     return try state.withLock { state throws(SandboxError) in
       guard state.entries.count + compiled.count <= ServerTuning.faultRules else {
-        throw .fault("rules", "are \(ServerTuning.faultRules) at most; remove some")
+        throw .fault("rules", "can hold at most \(ServerTuning.faultRules) rules; remove some")
       }
       return compiled.map { compiled in
         state.lastId += 1
@@ -50,7 +54,8 @@ public final class FaultBench: Sendable {
     }
   }
 
-  /// As `add(FaultRule)`: `faults.add(.dropAfterResponse(), when: .nth(3), path: "composite/sobjects")`.
+  /// Adds a rule, as in `faults.add(.dropAfterResponse(), when: .nth(3), path:
+  /// "composite/sobjects")`.
   @discardableResult
   public func add(
     _ fault: Fault, when condition: FaultCondition = .always, path: String? = nil, method: String? = nil, host: String? = nil,
@@ -61,7 +66,7 @@ public final class FaultBench: Sendable {
         fault, when: condition, path: path, method: method, host: host, session: session, contains: contains, times: times))
   }
 
-  /// - Returns: false when there is no such rule.
+  /// - Returns: false if there is no such rule.
   @discardableResult
   public func remove(_ id: Int) -> Bool {
     state.withLock { state in
@@ -71,7 +76,7 @@ public final class FaultBench: Sendable {
     }
   }
 
-  /// Takes every rule away and begins to count ids anew; the seed stays.
+  /// Removes every rule and restarts the ids at 1; keeps the seed.
   public func clear() {
     state.withLock { state in
       state.entries.removeAll()
@@ -79,7 +84,7 @@ public final class FaultBench: Sendable {
     }
   }
 
-  /// Begins again as if no request had come: counts at 0, chance from the start. The rules stay.
+  /// Restarts the counters and the random sequences, as if no request had come; keeps the rules.
   public func reset(seed: UInt64? = nil) {
     state.withLock { state in
       state.seed = seed ?? state.seed
@@ -93,10 +98,10 @@ public final class FaultBench: Sendable {
 
   public var seed: UInt64 { state.withLock { $0.seed } }
 
-  /// The rules in force, in the order they were added.
+  /// The active rules, in the order they were added.
   public var active: [ActiveFault] { state.withLock { $0.entries.map(\.state) } }
 
-  /// Counts a request and says what happens to it.
+  /// Counts a request and returns the faults that apply to it.
   func plan(for request: ServerRequest, now: Int64) -> FaultPlan {
     state.withLock { state in
       var plan = FaultPlan()

@@ -1,18 +1,18 @@
 import JSON
 
-/// A way in which a request can go wrong: its name, what it takes, what it does.
+/// A kind of fault: its name, its parameters and its effect.
 public struct FaultKind: Sendable {
-  /// Where it happens.
+  /// What the fault affects.
   public enum Layer: String, Sendable, CaseIterable {
-    /// When the bytes come.
+    /// When the bytes arrive.
     case time
-    /// Whether they come.
+    /// Whether the bytes arrive.
     case connection
-    /// What they say.
+    /// What the bytes say.
     case body
-    /// An answer that is not the service's.
+    /// A response that does not come from the service.
     case status
-    /// Inside the service, which refuses, forgets or delays something.
+    /// The inside of the service, which refuses, loses or delays something.
     case service
   }
 
@@ -21,15 +21,18 @@ public struct FaultKind: Sendable {
   /// One sentence.
   public let summary: String
   public let parameters: [FaultParameter]
-  /// One that works, for trying every kind in turn. It takes a few milliseconds at most, except `hang`, which lasts until the
-  /// client gives up, and a held `lateCommit`.
+  /// A valid example, which lets tests try every kind. It takes a few milliseconds at most, except
+  /// `hang`, which lasts until the client gives up, and a held `lateCommit`.
   public let sample: Fault
-  /// Requests it can happen to; a rule does not count others.
+  /// Selects the requests the kind can affect; rules do not count the others.
   let applies: @Sendable (ServerRequest) -> Bool
   let effect: @Sendable (FaultDraw) -> FaultEffect
 
-  /// A kind that a service adds: `applies` says to which requests it can happen. With the effect `.service` the draw comes
-  /// along in `ServerRequest.faults`, and the service does what it says.
+  /// Creates a kind for a service.
+  ///
+  /// With the effect `.service` the service itself causes the fault: it finds the draw in
+  /// `ServerRequest.faults`.
+  /// - Parameter applies: Selects the requests the kind can affect.
   package init(
     _ name: String, _ layer: Layer, _ summary: String, _ parameters: [FaultParameter] = [], sample: JSONObject = [:],
     applies: @escaping @Sendable (ServerRequest) -> Bool = { _ in true },
@@ -44,7 +47,7 @@ public struct FaultKind: Sendable {
     self.effect = effect
   }
 
-  /// The parameters with what holds for those left out.
+  /// Checks the given parameters and adds the defaults of the others.
   /// - Throws: ``SandboxError`` `INVALID_FAULT`.
   func resolved(_ given: JSONObject) throws(SandboxError) -> JSONObject {
     var values: JSONObject = [:]
@@ -60,19 +63,19 @@ public struct FaultKind: Sendable {
 
   private func unknown(_ name: String) -> SandboxError {
     let names = (parameters.map(\.name) + FaultRule.keys).joined(separator: ", ")
-    return .fault(name, "is not known for the fault '\(self.name)'; it takes \(names)")
+    return .fault(name, "is not a parameter of the fault '\(self.name)'; use one of \(names)")
   }
 }
 
-/// One time that a fault happens: the parameters, the request, and randomness of its own.
+/// One occurrence of a fault: its parameters, the request, and its own random sequence.
 package struct FaultDraw: Sendable {
   package let kind: String
-  /// Those left out have their defaults here.
+  /// Includes the defaults of omitted parameters.
   package let parameters: JSONObject
   let request: ServerRequest
   /// Seconds since 1970 UTC by the server's clock.
   package let now: Int64
-  /// The same for the same rule, seed and firing.
+  /// Depends only on the rule, the bench's seed and how often the rule has fired.
   package let seed: UInt64
 
   package init(kind: String, parameters: JSONObject, request: ServerRequest, now: Int64, seed: UInt64) {
@@ -93,7 +96,7 @@ package struct FaultDraw: Sendable {
     (parameters[name]?.arrayValue ?? []).compactMap { $0.integerValue.map { Int($0) } }
   }
 
-  /// One of a `.range`, chosen at random.
+  /// Draws a number from the parameter, a `.range`.
   func drawn(_ name: String) -> Int {
     let ends = integers(name)
     guard ends.count == 2, ends[0] <= ends[1] else { return 0 }
@@ -101,26 +104,28 @@ package struct FaultDraw: Sendable {
     return ends[0] + random.below(ends[1] - ends[0] + 1)
   }
 
-  /// Bytes that `bytes` or `share` mean for a body of so many; all of it when neither is given.
+  /// The number of body bytes that `bytes` or `share` selects; the whole body if neither is given.
   func count(of body: Int) -> Int {
     if let bytes = integer("bytes") { return min(bytes, body) }
     return number("share").map { min(body, Int(Double(body) * $0)) } ?? body
   }
 }
 
-/// What a fault does to the exchange of one request.
+/// What a fault does to one request and its response.
 package enum FaultEffect: Sendable {
   case delay(milliseconds: Int, clock: Fault.Timing)
-  /// No answer at all. `executed`: the service is asked all the same.
+  /// Sends no response. `executed`: the service handles the request all the same.
   case silence(executed: Bool, ending: FaultDelivery.Ending)
-  /// This in place of the service's answer. The service is asked all the same when `executed`.
+  /// Sends this response instead of the service's. `executed`: the service handles the request all
+  /// the same.
   case answer(ServerReply, executed: Bool)
-  /// As `answer`, in the service's own words, with these headers after its own.
+  /// Like `answer`, but the service renders the error; `headers` follow its own.
   case refuse(ServerRefusal, headers: [(name: String, value: String)], executed: Bool)
-  /// Changes the answer. It is asked for without compression.
+  /// Changes the response, which the service is asked to send uncompressed.
   case change(@Sendable (inout ServerReply) -> Void)
-  /// Changes how the answer is sent.
+  /// Changes how the response is sent.
   case deliver(@Sendable (inout FaultDelivery, _ body: Int) -> Void)
-  /// The service knows what to do. `isHeard`: its answer reaches the client; else the connection is closed.
-  case service(isHeard: Bool)
+  /// Lets the service cause the fault. If `isAnswered` is false, the connection is closed instead of
+  /// answering.
+  case service(isAnswered: Bool)
 }

@@ -1,10 +1,10 @@
 import JSON
 
-/// What one parameter of a fault accepts.
+/// Describes one parameter of a kind of fault.
 public struct FaultParameter: Sendable {
   public enum Form: Sendable {
     case integer(ClosedRange<Int>)
-    /// An integer, or two: a random one between them for each request.
+    /// An integer, or a pair: each request draws a random number between the two.
     case range(ClosedRange<Int>)
     /// A number, 0...1.
     case share
@@ -17,7 +17,7 @@ public struct FaultParameter: Sendable {
 
   public let name: String
   public let form: Form
-  /// What holds when it is left out; null: nothing does.
+  /// The default value; null if there is none.
   public let fallback: JSONValue
   public let meaning: String
 
@@ -28,7 +28,7 @@ public struct FaultParameter: Sendable {
     self.meaning = meaning
   }
 
-  /// The values that are right, in words.
+  /// The allowed values, in words.
   public var allowed: String {
     switch form {
     case .integer(let range): "an integer, \(range.lowerBound) to \(range.upperBound)"
@@ -42,7 +42,7 @@ public struct FaultParameter: Sendable {
     }
   }
 
-  /// - Throws: ``SandboxError`` `INVALID_FAULT` that names the parameter and what it takes.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT`, which names the parameter and its allowed values.
   func checked(_ value: JSONValue) throws(SandboxError) -> JSONValue {
     switch form {
     case .integer(let range): return try integer(value, range, of: value)
@@ -78,7 +78,8 @@ public struct FaultParameter: Sendable {
 
   private func wrong(_ value: JSONValue) -> SandboxError { .fault(name, "must be \(allowed), got \(value.text)") }
 
-  /// The value a word of the short form stands for: `200-900`, `a,b`. What it cannot be stays a string, which `checked` refuses.
+  /// Converts a word of the short form, such as `200-900` or `a,b`. An unsuitable word stays a
+  /// string, which `checked` refuses.
   func value(ofWord word: String) -> JSONValue {
     switch form {
     case .integer: return Self.integer(word)
@@ -97,7 +98,7 @@ public struct FaultParameter: Sendable {
 }
 
 extension SandboxError {
-  /// A fault rule that cannot be: the field concerned and what is right there.
+  /// Reports an invalid fault rule: the field and its allowed values.
   package static func fault(_ field: String, _ problem: String) -> Self {
     Self(status: 400, code: "INVALID_FAULT", message: "'\(field)' \(problem)", fields: [field])
   }

@@ -1,6 +1,6 @@
-/// What happens to one request: the effects of every rule that applies, in the order they act.
+/// The faults of one request: the effects of all matching rules, in the order they are applied.
 struct FaultPlan: Sendable {
-  /// What becomes of the service's answer.
+  /// What happens to the service's response.
   enum Outcome: Sendable {
     case asUsual
     case silence(executed: Bool, ending: FaultDelivery.Ending)
@@ -8,19 +8,19 @@ struct FaultPlan: Sendable {
     case refused(ServerRefusal, headers: [(name: String, value: String)], executed: Bool)
   }
 
-  /// Names of the kinds that take effect, for the log.
+  /// Names of the kinds that take effect, for the request log.
   private(set) var names: [String] = []
   private(set) var delays: [(milliseconds: Int, clock: Fault.Timing)] = []
   private(set) var outcome = Outcome.asUsual
-  /// For the service, which does what these say.
+  /// Draws that the service handles itself.
   private(set) var draws: [FaultDraw] = []
   private var changes: [@Sendable (inout ServerReply) -> Void] = []
   private var deliveries: [@Sendable (inout FaultDelivery, Int) -> Void] = []
 
   var isEmpty: Bool { names.isEmpty }
-  /// The answer is sent as it is.
-  var leavesAnswer: Bool { changes.isEmpty && deliveries.isEmpty }
-  /// Changes need the text itself.
+  /// True if the response is sent unchanged.
+  var leavesResponseUnchanged: Bool { changes.isEmpty && deliveries.isEmpty }
+  /// True if a fault edits the body, which needs to be uncompressed then.
   var refusesCompression: Bool { !changes.isEmpty }
 
   mutating func add(_ draw: FaultDraw, _ kind: FaultKind) {
@@ -37,14 +37,14 @@ struct FaultPlan: Sendable {
       outcome = .refused(refusal, headers: headers, executed: executed)
     case .change(let change): changes.append(change)
     case .deliver(let deliver): deliveries.append(deliver)
-    case .service(let isHeard):
+    case .service(let isAnswered):
       draws.append(draw)
-      if !isHeard, case .asUsual = outcome { outcome = .silence(executed: true, ending: .close) }
+      if !isAnswered, case .asUsual = outcome { outcome = .silence(executed: true, ending: .close) }
     }
     names.append(draw.kind)
   }
 
-  /// The answer as it is sent, and how.
+  /// Applies the changes to a response and returns how to send it.
   func delivery(of reply: ServerReply) -> FaultDelivery {
     var changed = reply
     for change in changes { change(&changed) }
@@ -54,39 +54,39 @@ struct FaultPlan: Sendable {
   }
 }
 
-/// An answer and how its bytes are sent.
+/// A response and how its bytes are sent.
 package struct FaultDelivery: Sendable {
   package enum Ending: Sendable {
-    /// The connection goes on, if the client wants it.
+    /// Keeps the connection alive if the client wants that.
     case keep
     case close
-    /// With a TCP reset.
+    /// Closes with a TCP reset.
     case reset
-    /// It stays open, and silent, until the client closes it.
+    /// Stays open without sending anything until the client closes it.
     case open
   }
 
   var reply: ServerReply
-  /// What `Content-Length` says; nil: what is true.
+  /// The value of `Content-Length`; nil for the true length.
   var announced: Int?
-  /// In chunks of so many bytes, without a `Content-Length`.
+  /// The size of each chunk; the response has no `Content-Length` then.
   var chunkBytes: Int?
-  /// Body bytes after which nothing follows, not even a last chunk.
+  /// Body bytes to send; nothing follows, not even a last chunk.
   var cut: Int?
   var ending = Ending.keep
-  /// Bytes of a piece, and milliseconds between two.
+  /// Bytes of each piece, and the milliseconds between two pieces.
   var pace: (bytes: Int, milliseconds: Int, clock: Fault.Timing)?
   /// Seconds since 1970 UTC for the `Date` header; nil: the server's time.
   var date: Int64?
 
   init(reply: ServerReply) { self.reply = reply }
 
-  /// True when the answer is sent like any other.
+  /// True if the response is sent in the usual way.
   var isOrdinary: Bool {
     guard case .keep = ending else { return false }
     return announced == nil && chunkBytes == nil && cut == nil && pace == nil && date == nil
   }
 
-  /// Body bytes that are sent.
+  /// The number of body bytes to send.
   var bytes: Int { min(cut ?? .max, reply.body.count) }
 }

@@ -1,10 +1,12 @@
 import JSON
 
-// Rules as people write them: JSON objects, and words on a command line.
+// Text forms of rules: JSON objects, and words on a command line.
 extension FaultRule {
-  /// Reads `{"kind":"latency","milliseconds":500,"path":"/services/data/**","nth":3}`.
+  /// Reads a rule such as
+  /// `{"kind":"latency","milliseconds":500,"path":"/services/data/**","nth":3}`.
   ///
-  /// - Throws: ``SandboxError`` `INVALID_FAULT` that names the field. Parameters are checked when the rule is added.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT`, which names the field. Adding the rule checks its
+  ///   parameters.
   public init(json: JSONValue) throws(SandboxError) {
     guard let object = json.objectValue else { throw .fault("rule", "must be an object, got \(json.kindName)") }
     guard let kind = object["kind"]?.stringValue else { throw .fault("kind", "is missing; it must be a string") }
@@ -19,9 +21,10 @@ extension FaultRule {
     times = try Self.count(object, "times")
   }
 
-  /// Reads `latency milliseconds=200-900 every=3 path=/services/data/**`: the kind, then words with an equals sign.
+  /// Reads a rule such as `latency milliseconds=200-900 every=3 path=/services/data/**`: the kind,
+  /// then `name=value` words.
   ///
-  /// - Throws: ``SandboxError`` `INVALID_FAULT` that names the field.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT`, which names the field.
   public init(text: String, kinds: [FaultKind]) throws(SandboxError) {
     let words = text.split(separator: " ").map(String.init)
     guard let name = words.first, let kind = kinds.first(where: { $0.name == name }) else {
@@ -34,7 +37,7 @@ extension FaultRule {
         throw .fault(word, "must have the form name=value")
       }
       let key = String(word[..<equals]), value = String(word[word.index(after: equals)...])
-      guard object[key] == nil else { throw .fault(key, "is there twice") }
+      guard object[key] == nil else { throw .fault(key, "is given twice") }
       object[key] = Self.value(of: key, value, kind)
     }
     try self.init(json: .object(object))
@@ -52,10 +55,10 @@ extension FaultRule {
     }
   }
 
-  /// - Throws: ``SandboxError`` `INVALID_FAULT` when a bench with these kinds would not take the rule.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT` if a bench with these kinds would refuse the rule.
   public func check(_ kinds: [FaultKind]) throws(SandboxError) { _ = try CompiledRule(self, kinds) }
 
-  /// The rule as `init(json:)` reads it.
+  /// The rule in the form that `init(json:)` reads.
   public var json: JSONObject {
     var object: JSONObject = ["kind": .string(fault.kind)]
     for (name, value) in fault.parameters { object[name] = value }
@@ -79,7 +82,7 @@ extension FaultRule {
   private static func condition(_ object: JSONObject) throws(SandboxError) -> FaultCondition {
     let given = conditionKeys.filter { object[$0] != nil }
     guard given.count <= 1 else {
-      throw .fault(given[1], "cannot stand beside '\(given[0])'; a rule has one of \(conditionKeys.joined(separator: ", "))")
+      throw .fault(given[1], "cannot be combined with '\(given[0])'; use only one of \(conditionKeys.joined(separator: ", "))")
     }
     guard let key = given.first else { return .always }
     switch key {

@@ -1,20 +1,21 @@
 import JSON
 
-/// When a rule's fault happens, by counting the requests that the rule fits. The first has number 1.
+/// When the fault of a rule occurs, by the number of the matching request. The first matching
+/// request has number 1.
 public enum FaultCondition: Sendable, Equatable {
   case always
   /// Requests with these numbers.
   case numbers([Int])
-  /// Every k-th.
+  /// Every k-th request.
   case every(Int)
-  /// The first n.
+  /// The first n requests.
   case first(Int)
-  /// All but the first n.
+  /// All requests after the first n.
   case after(Int)
-  /// By chance, 0...1, from the bench's seed.
+  /// With this probability, 0...1, drawn from the bench's seed.
   case probability(Double)
 
-  /// The n-th; or several: `.nth(2, 5)`.
+  /// Creates a condition for the n-th request, or for several: `.nth(2, 5)`.
   public static func nth(_ numbers: Int...) -> FaultCondition { .numbers(numbers) }
 
   func holds(for number: Int, _ random: inout SeedRandom) -> Bool {
@@ -48,20 +49,21 @@ public enum FaultCondition: Sendable, Equatable {
   }
 }
 
-/// A fault, when it happens and to which requests.
+/// A fault, the condition for it, and the requests it applies to.
 public struct FaultRule: Sendable, Equatable {
   public var fault: Fault
   public var condition: FaultCondition
-  /// A pattern such as `/services/data/**` or `composite/sobjects`: `*` is any text without a slash, `**` any text.
+  /// A pattern such as `/services/data/**` or `composite/sobjects`: `*` matches any text without a
+  /// slash, `**` any text.
   public var path: String?
   public var method: String?
-  /// What the request's `Host` says, with or without the port.
+  /// The value of the `Host` header, with or without the port.
   public var host: String?
-  /// An access token, or the mark of one in the request log.
+  /// An access token, or the digits that stand for it in the request log.
   public var session: String?
-  /// Text that stands in the decoded query or in the body.
+  /// Text that the decoded query or the body contains.
   public var contains: String?
-  /// How often it happens at most.
+  /// The maximum number of occurrences; nil for no limit.
   public var times: Int?
 
   public init(
@@ -78,22 +80,22 @@ public struct FaultRule: Sendable, Equatable {
     self.times = times
   }
 
-  /// Keys of a rule beside the parameters of its kind.
+  /// Keys of a rule in addition to the parameters of its kind.
   static let keys = ["kind"] + conditionKeys + ["path", "method", "host", "session", "contains", "times"]
   static let conditionKeys = ["nth", "every", "first", "after", "probability"]
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 }
 
-/// A rule that is in force, and what it has done so far.
+/// An active rule with its counters.
 public struct ActiveFault: Sendable, Equatable {
-  /// Counts from 1; not used twice, unless the bench is reset.
+  /// Counts from 1. Ids are not reused until the bench is cleared.
   public let id: Int
   public let rule: FaultRule
-  /// Requests it fitted, and times that its fault happened.
+  /// How many requests matched, and how often the fault occurred.
   public internal(set) var matched: Int, fired: Int
 }
 
-/// A rule with everything checked and looked up.
+/// A rule whose fields have been checked and resolved.
 struct CompiledRule: Sendable {
   let rule: FaultRule
   let kind: FaultKind
@@ -131,12 +133,13 @@ struct CompiledRule: Sendable {
 }
 
 extension ServerRequest {
-  /// The credentials of the `Authorization` header.
+  /// The credentials in the `Authorization` header.
   package var sessionToken: String? {
     header("authorization")?.split(separator: " ", maxSplits: 1).last.map(String.init)
   }
 
-  /// Eight hexadecimal digits that stand for the session in logs; nothing leads back from them to the token.
+  /// Eight hexadecimal digits that identify the session in logs; the token cannot be recovered from
+  /// them.
   var sessionMark: String? {
     guard let token = sessionToken else { return nil }
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325

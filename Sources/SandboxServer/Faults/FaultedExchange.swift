@@ -2,13 +2,13 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 
-/// Carries out a plan for one request on its connection.
+/// Applies a plan to one request on its connection.
 struct FaultedExchange {
-  /// What has become of the request.
+  /// How the request ended.
   enum Result {
-    /// To be sent as usual.
+    /// The response has yet to be sent in the usual way.
     case ordinary(ServerReply)
-    /// Everything that will be sent has been, and is logged; the connection is closed.
+    /// Everything has been sent and logged, and the connection is closed.
     case over
   }
 
@@ -16,7 +16,7 @@ struct FaultedExchange {
   let service: any ServerService
   let clock: OrgClock
   let channel: any Channel
-  /// Logs the answer, before a client can have all of it. Status 0: there was none.
+  /// Logs the response before the client can have received all of it. Status 0 means no response.
   let finish: @Sendable (_ status: Int, _ bytes: Int, _ user: String?) -> Void
 
   func run(_ request: ServerRequest) async throws -> Result {
@@ -59,7 +59,7 @@ struct FaultedExchange {
   }
 
   private func send(_ reply: ServerReply, to request: ServerRequest) async throws -> Result {
-    if plan.leavesAnswer || reply.isDropped { return .ordinary(reply) }
+    if plan.leavesResponseUnchanged || reply.isDropped { return .ordinary(reply) }
     let delivery = plan.delivery(of: try await reply.gathered())
     guard !delivery.isOrdinary else { return .ordinary(delivery.reply) }
     await deliver(delivery, pieces: request.method == "HEAD" ? [] : pieces(delivery))
@@ -68,7 +68,7 @@ struct FaultedExchange {
 
   // MARK: Bytes
 
-  /// Writes past the HTTP encoder, which would put right what is wrong on purpose; closes the connection in the end.
+  /// Bypasses the HTTP encoder, which would correct deliberate errors, and ends the connection.
   private func deliver(_ delivery: FaultDelivery, pieces: [(bytes: [UInt8], body: Int)]) async {
     let reply = delivery.reply
     var sent = 0, isLogged = false
@@ -88,7 +88,7 @@ struct FaultedExchange {
         if let pace = delivery.pace, pace.milliseconds > 0 { try await wait(pace.milliseconds, pace.clock) }
       }
     } catch {
-      // The client has gone, or the server stops.
+      // The client has disconnected, or the server is stopping.
     }
     if !isLogged { finish(reply.status, sent, reply.user) }
     await end(delivery.ending)
@@ -106,12 +106,13 @@ struct FaultedExchange {
     } else {
       lines.append("Content-Length: \(delivery.announced ?? reply.body.count)")
     }
-    // Only what is sent as promised says beforehand that the connection ends.
+    // Announce the close only if the response is otherwise sent as promised.
     if case .keep = delivery.ending { lines.append("Connection: close") }
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// The body in the parts it is sent in, each with how many of its bytes are the body's.
+  /// The parts in which the body is sent, each with its number of body bytes (without chunk
+  /// framing).
   private func pieces(_ delivery: FaultDelivery) -> [(bytes: [UInt8], body: Int)] {
     let body = delivery.reply.body[..<delivery.bytes]
     let size = delivery.chunkBytes ?? delivery.pace?.bytes ?? max(1, body.count)
@@ -124,7 +125,7 @@ struct FaultedExchange {
     return pieces
   }
 
-  /// Returns when the system has taken the bytes.
+  /// Returns once the operating system has accepted the bytes.
   private func write(_ bytes: [UInt8]) async throws {
     let channel = channel
     let buffer = channel.allocator.buffer(bytes: bytes)
@@ -144,7 +145,8 @@ struct FaultedExchange {
     switch ending {
     case .open:
       let channel = channel
-      // Else a client that hangs up has only closed its own side, and nothing would happen here.
+      // With half-closure, a client that hangs up only ends its own side, and this would wait
+      // forever.
       try? await channel.setOption(.allowRemoteHalfClosure, value: false).get()
       try? await withTaskCancellationHandler {
         try await channel.closeFuture.get()
@@ -153,7 +155,7 @@ struct FaultedExchange {
       }
       return
     case .reset:
-      // No lingering, no time: the system throws away what is under way and says so.
+      // A linger time of 0 makes the system discard unsent data and send a reset.
       try? await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
       try? await channel.pipeline.addHandler(AbruptEnd(), position: .first).get()
       try? await channel.closeFuture.get()
@@ -164,7 +166,7 @@ struct FaultedExchange {
   }
 }
 
-/// Closes past the handlers that would say goodbye first, as TLS does.
+/// Closes without the farewell that handlers such as TLS would send.
 private final class AbruptEnd: ChannelOutboundHandler, Sendable {
   typealias OutboundIn = NIOAny
 

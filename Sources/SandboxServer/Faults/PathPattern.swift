@@ -1,13 +1,15 @@
-/// A path with wildcards: `*` stands for any text without a slash, `**` for any text. Case is ignored.
+/// A path with wildcards: `*` stands for any text without a slash, `**` for any text. Case is
+/// ignored.
 ///
-/// One that begins with a slash fits whole paths; another fits what follows a slash anywhere: `composite/sobjects`.
+/// A pattern that starts with a slash matches whole paths; any other matches the end of a path,
+/// after a slash: `composite/sobjects`.
 struct PathPattern: Sendable, Equatable {
   private enum Part: Equatable { case byte(UInt8), name, any }
 
   let text: String
   private let parts: [Part]
 
-  /// - Throws: ``SandboxError`` `INVALID_FAULT` for an empty or an overlong one.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT` if the pattern is empty or too long.
   init(_ text: String) throws(SandboxError) {
     guard (1...ServerTuning.faultPatternBytes).contains(text.utf8.count) else {
       throw .fault("path", "must be a pattern of 1 to \(ServerTuning.faultPatternBytes) bytes such as /services/data/**")
@@ -24,9 +26,9 @@ struct PathPattern: Sendable, Equatable {
     self.parts = parts
   }
 
-  /// Takes time in proportion to both lengths, whatever the pattern.
+  /// Runs in O(path × pattern) for every pattern.
   func matches(_ path: String) -> Bool {
-    // fits[j]: the first j parts fit the path as far as it has been read.
+    // fits[j]: the first j parts match the path read so far.
     var fits = [Bool](repeating: false, count: parts.count + 1)
     fits[0] = true
     skipEmpty(&fits)
@@ -45,7 +47,7 @@ struct PathPattern: Sendable, Equatable {
     return fits[parts.count]
   }
 
-  /// Wildcards may stand for nothing.
+  /// Lets wildcards match the empty text.
   private func skipEmpty(_ fits: inout [Bool]) {
     for (index, part) in parts.enumerated() where fits[index] {
       if case .byte = part { continue }

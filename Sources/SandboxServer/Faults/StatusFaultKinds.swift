@@ -1,21 +1,25 @@
 import JSON
 
-// Answers that are not the service's own.
+// Kinds of faults that replace the service's response.
 extension HTTPFaultKinds {
   private static let retry = [
     FaultParameter("retryAfter", .integer(0...ServerTuning.faultSeconds), .null, "Retry-After in seconds"),
     FaultParameter(
       "retryAfterDate", .integer(0...ServerTuning.faultSeconds), .null,
-      "Retry-After as an HTTP date, so many seconds from the server's now, which the Date header tells then"),
+      "Retry-After as an HTTP date, this many seconds after the server's time in the Date header"),
   ]
   private static let executed = FaultParameter(
-    "executed", .boolean, false, "the service does what was asked all the same; its answer is lost")
+    "executed", .boolean, false, "the service handles the request all the same; its response is lost")
 
   static let status: [FaultKind] = [
-    FaultKind("tooManyRequests", .status, "429.", retry) { refusal($0, 429, "TOO_MANY_REQUESTS", "too many requests") },
-    FaultKind("unavailable", .status, "503.", retry) { refusal($0, 503, "SERVER_UNAVAILABLE", "the server is overloaded") },
+    FaultKind("tooManyRequests", .status, "Answers 429 without handling the request.", retry) {
+      refusal($0, 429, "TOO_MANY_REQUESTS", "too many requests")
+    },
+    FaultKind("unavailable", .status, "Answers 503 without handling the request.", retry) {
+      refusal($0, 503, "SERVER_UNAVAILABLE", "the server is overloaded")
+    },
     FaultKind(
-      "serverError", .status, "500, 502 or 504.",
+      "serverError", .status, "Answers 500, 502 or 504.",
       [FaultParameter("status", .integer(500...599), 500, "such as 500, 502 or 504"), executed]
     ) { draw in
       let status = draw.integer("status") ?? 500
@@ -24,14 +28,14 @@ extension HTTPFaultKinds {
       return .refuse(refusal, headers: [], executed: draw.flag("executed"))
     },
     FaultKind(
-      "htmlPage", .status, "A page for people in place of the answer.",
+      "htmlPage", .status, "Answers with an HTML page instead of the service's response.",
       [FaultParameter("status", .integer(200...599), 200, "such as 200 or 503"), executed]
     ) { .answer(page($0.integer("status") ?? 200), executed: $0.flag("executed")) },
     FaultKind(
-      "answer", .status, "Any answer in place of the service's.",
+      "answer", .status, "Answers with the given response instead of the service's.",
       [
         FaultParameter("status", .integer(200...599), 200, "the status"), FaultParameter("body", .text, "", "the body"),
-        FaultParameter("contentType", .text, "application/json;charset=UTF-8", "its type"), executed,
+        FaultParameter("contentType", .text, "application/json;charset=UTF-8", "the content type"), executed,
       ], sample: ["status": 418, "body": "{}"]
     ) { draw in
       let type = draw.text("contentType") ?? ""
@@ -41,9 +45,9 @@ extension HTTPFaultKinds {
         executed: draw.flag("executed"))
     },
     FaultKind(
-      "redirect", .status, "Sends the client somewhere else.",
+      "redirect", .status, "Redirects the client.",
       [
-        FaultParameter("location", .text, "/moved", "where to"),
+        FaultParameter("location", .text, "/moved", "the target"),
         FaultParameter("status", .integer(300...399), 302, "such as 301, 302, 303, 307 or 308"),
       ]
     ) { draw in
@@ -66,7 +70,7 @@ extension HTTPFaultKinds {
     let text = """
       <!DOCTYPE html>
       <html><head><title>\(status)</title></head>
-      <body><h1>We are working on it</h1><p>The site is being looked after; please come back later.</p></body></html>
+      <body><h1>We are working on it</h1><p>The site is down for maintenance; please try again later.</p></body></html>
 
       """
     return ServerReply(status: status, headers: [("Content-Type", "text/html;charset=UTF-8")], body: Array(text.utf8))

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A long body that is read while it is sent: only one part of it is in memory at a time.
+/// A long body that is produced while it is sent, so that only one part is in memory at a time.
 package struct ByteStream: Sendable {
-  /// Bytes in all.
+  /// The total size in bytes.
   package let count: Int
-  /// Part number 0, 1, …; nil behind the last one.
+  /// Returns part number 0, 1, …; nil after the last one.
   package let part: @Sendable (Int) async throws -> [UInt8]?
 
   package init(count: Int, part: @escaping @Sendable (Int) async throws -> [UInt8]?) {
@@ -14,10 +14,10 @@ package struct ByteStream: Sendable {
 }
 
 extension ServerReply {
-  /// Bytes of the body, however it is kept.
+  /// The size of the body in bytes, streamed or not.
   package var length: Int { stream?.count ?? body.count }
 
-  /// With the whole body in memory.
+  /// Returns the response with the whole body in memory.
   package func gathered() async throws -> ServerReply {
     guard let stream else { return self }
     var reply = self
@@ -32,11 +32,11 @@ extension ServerReply {
   }
 }
 
-/// How much memory the bodies take that are larger than ordinary ones. Any thread.
+/// Limits the memory that unusually large request bodies take together. Any thread.
 final class UploadBudget: Sendable {
   private let used = Mutex(0)
 
-  /// False while others take so much that this one has to come again later.
+  /// Returns false if other uploads take too much memory now; the client has to retry later.
   func take(_ bytes: Int) -> Bool {
     used.withLock { used in
       guard bytes > 0 else { return true }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// One part of a multipart body. Its bytes are a window on the body: nothing is copied.
+/// One part of a multipart body. Its bytes are a slice of the body, not a copy.
 package struct FormPart: Sendable {
   package let name: String
   package let fileName: String?
-  /// In lower case, without parameters; empty when the part does not say.
+  /// In lower case, without parameters; empty if the part does not declare one.
   package let contentType: String
   package let bytes: ArraySlice<UInt8>
 
@@ -15,24 +15,24 @@ package struct FormPart: Sendable {
     self.bytes = bytes
   }
 
-  /// The part that holds values rather than a file.
+  /// True for the part that holds field values rather than a file.
   package var isJSON: Bool { contentType.contains("json") }
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Takes a multipart body apart (RFC 7578, and what senders make of it: line feeds alone, other part headers).
+/// Splits a multipart body (RFC 7578). Accepts bare line feeds and unknown part headers as well.
 package struct MultipartReader {
-  /// Why a body is no such thing.
+  /// Why a body is not valid multipart data.
   package struct Problem: Error { package let message: String }
 
   private let body: [UInt8]
   /// `--` and the boundary.
   private let mark: [UInt8]
 
-  /// - Parameter contentType: The request's header, with its `boundary`.
+  /// - Parameter contentType: The request's `Content-Type` header, with its `boundary`.
   package init(_ body: [UInt8], contentType: String) throws(Problem) {
     guard let boundary = Self.parameter("boundary", in: contentType), (1...200).contains(boundary.utf8.count) else {
-      throw Problem(message: "the Content-Type of a multipart body has to name its boundary")
+      throw Problem(message: "the Content-Type of a multipart body must have a boundary parameter")
     }
     self.body = body
     mark = Array("--\(boundary)".utf8)
@@ -40,9 +40,11 @@ package struct MultipartReader {
 
   package func parts() throws(Problem) -> [FormPart] {
     var parts: [FormPart] = []
-    guard var line = nextMark(from: 0) else { throw Problem(message: "the boundary of the multipart body never appears in it") }
+    guard var line = nextBoundary(from: 0) else {
+      throw Problem(message: "the boundary of the multipart body never appears in it")
+    }
     while !isLast(line) {
-      guard let start = lineEnd(from: line.end), let next = nextMark(from: start) else {
+      guard let start = lineEnd(from: line.end), let next = nextBoundary(from: start) else {
         throw Problem(message: "the multipart body ends without its closing boundary")
       }
       guard parts.count < ServerTuning.formParts else {
@@ -56,22 +58,23 @@ package struct MultipartReader {
 
   // MARK: Boundaries
 
-  /// The place of a boundary: `start` is the end of what stands before it, without the line end between.
-  private struct Mark {
+  /// A boundary in the body. `start` is the end of the content before it, without the line end
+  /// between them.
+  private struct Boundary {
     let start: Int, end: Int
   }
 
-  private func isLast(_ mark: Mark) -> Bool { body[mark.end...].starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")]) }
+  private func isLast(_ mark: Boundary) -> Bool { body[mark.end...].starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")]) }
 
-  /// The next boundary at the beginning of a line.
-  private func nextMark(from start: Int) -> Mark? {
+  /// Finds the next boundary at the start of a line.
+  private func nextBoundary(from start: Int) -> Boundary? {
     var index = start
     while index + mark.count <= body.count {
       if body[index...].starts(with: mark) {
         var end = index
         if end > start, body[end - 1] == UInt8(ascii: "\n") { end -= 1 }
         if end > start, end < index, body[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return Mark(start: end, end: index + mark.count)
+        return Boundary(start: end, end: index + mark.count)
       }
       guard let next = lineEnd(from: index) else { return nil }
       index = next
@@ -79,7 +82,7 @@ package struct MultipartReader {
     return nil
   }
 
-  /// The place behind the next line feed.
+  /// Returns the index after the next line feed.
   private func lineEnd(from start: Int) -> Int? {
     body.withUnsafeBytes { raw -> Int? in
       guard start < raw.count, let base = raw.baseAddress,
@@ -116,7 +119,7 @@ package struct MultipartReader {
       contentType: type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased(), bytes: body[min(index, end)..<end])
   }
 
-  /// `name="a"` or `name=a` behind a semicolon.
+  /// Returns a header parameter, written as `name="a"` or `name=a` after a semicolon.
   package static func parameter(_ name: String, in header: String) -> String? {
     var rest = header[...]
     while let semicolon = rest.firstIndex(of: ";") {

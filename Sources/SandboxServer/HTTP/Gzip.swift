@@ -1,17 +1,18 @@
 import CZlib
 
-/// gzip, both ways, over whole bodies. Any thread.
+/// Compresses and decompresses whole bodies. Any thread.
 package enum Gzip {
   package enum Problem: Error, Equatable {
-    /// No gzip data, or its checksum is wrong, or its end is missing.
+    /// Not gzip data, a wrong checksum, or a truncated end.
     case broken
-    /// It would become larger than allowed; nothing of it is kept.
+    /// The result would exceed the limit; it is discarded.
     case tooLarge
   }
 
   private static let chunk = 64 * 1024
 
-  /// - Parameter limit: Bytes the result may have: a small body can become a thousand times as large.
+  /// - Parameter limit: The maximum size of the result in bytes: a small body can expand a
+  ///   thousandfold.
   package static func decoded(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
     var stream = z_stream()
     guard czlib_inflate_init(&stream) == Z_OK else { throw .broken }
@@ -25,7 +26,7 @@ package enum Gzip {
         if out.count > limit { return .failure(.tooLarge) }
         switch code {
         case Z_STREAM_END where stream.avail_in == 0: return .success(())
-        // One gzip file may follow another.
+        // A gzip stream may have several members.
         case Z_STREAM_END: guard inflateReset(&stream) == Z_OK else { return .failure(.broken) }
         case Z_OK where stream.avail_in > 0 || stream.avail_out == 0: continue
         default: return .failure(.broken)
@@ -36,7 +37,7 @@ package enum Gzip {
     return out
   }
 
-  /// - Returns: nil when zlib cannot, for want of memory.
+  /// - Returns: nil if zlib runs out of memory.
   package static func encoded(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     guard czlib_deflate_init(&stream, ServerTuning.gzipLevel) == Z_OK else { return nil }
@@ -56,7 +57,7 @@ package enum Gzip {
     }
   }
 
-  /// Lets zlib write one chunk.
+  /// Lets zlib produce one chunk and appends it.
   private static func appended(
     to out: inout [UInt8], _ stream: inout z_stream, _ step: (UnsafeMutablePointer<z_stream>) -> Int32
   ) -> Int32 {
@@ -72,16 +73,18 @@ package enum Gzip {
   }
 }
 
-/// `Content-Encoding` of requests and `Accept-Encoding` of answers.
+/// Handles `Content-Encoding` of requests and `Accept-Encoding` of responses.
 package enum ContentCoding {
-  /// The request with its body as it was before it was compressed.
-  /// - Parameter limit: Bytes it may have then.
-  /// - Throws: ``SandboxError`` 400 for data that is no gzip, 413 for too much of it, 415 for another coding.
+  /// Returns the request with its body decompressed.
+  ///
+  /// - Parameter limit: The maximum size of the decompressed body in bytes.
+  /// - Throws: ``SandboxError`` 400 for invalid gzip data, 413 for a body over the limit, 415 for
+  ///   another coding.
   package static func decoded(_ request: ServerRequest, limit: Int = ServerTuning.requestBodyBytes) throws(SandboxError)
     -> ServerRequest
   {
     var request = request
-    // Tags of compressed answers name the same version of a row.
+    // The tag of a compressed response names the same version as the plain one.
     for name in ["if-match", "if-none-match"] {
       if let tag = request.headers[name] { request.headers[name] = tag.replacing("-gzip\"", with: "\"") }
     }
@@ -104,7 +107,7 @@ package enum ContentCoding {
     }
   }
 
-  /// The answer, compressed when the client asks for that and it is worth while.
+  /// Compresses the response if the client accepts that and the body is worth it.
   package static func encoded(_ reply: ServerReply, for request: ServerRequest) -> ServerReply {
     var reply = reply
     let type = reply.headers.first { $0.name == "Content-Type" }?.value ?? ""
@@ -122,7 +125,7 @@ package enum ContentCoding {
     return reply
   }
 
-  /// Whether `gzip`, or any coding, stands in the list with a weight above 0.
+  /// Returns true if the header lists `gzip`, or `*`, with a weight above 0.
   package static func accepts(_ header: String) -> Bool {
     var anyWeight: Double?
     for item in header.lowercased().split(separator: ",") {

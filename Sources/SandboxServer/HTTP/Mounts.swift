@@ -1,15 +1,15 @@
-/// A service beside the main one: under a path, or under a host name of its own.
+/// A service mounted next to the main one, under a path or under its own host name.
 package struct Mount: Sendable {
   package enum Place: Sendable, Equatable {
-    /// Such as `/parse`: the service sees the segments after it.
+    /// A path such as `/parse`; the service sees the segments after it.
     case prefix(String)
-    /// Such as `api.forge.localhost`, without a port, compared without case.
+    /// A host name such as `api.forge.localhost`, without a port; case is ignored.
     case host(String)
   }
   package let place: Place
   package let service: any ServerService
 
-  /// What addresses of the service begin with.
+  /// The base URL of the service.
   func url(on server: String) -> String {
     switch place {
     case .prefix(let path): return server + URLCoding.segments(path).map { "/" + $0 }.joined()
@@ -25,7 +25,8 @@ package struct Mount: Sendable {
   }
 }
 
-/// Which service answers a request: the first mount by host, else the longest prefix, else the main service.
+/// Chooses the service for a request: the mount with its host name, else the mount with the longest
+/// prefix, else the main service.
 package struct MountTable: Sendable {
   let main: any ServerService
   private let hosts: [String: any ServerService]
@@ -45,18 +46,18 @@ package struct MountTable: Sendable {
     self.prefixes = prefixes.sorted { $0.segments.count > $1.segments.count }
   }
 
-  /// The main one first.
+  /// All services, the main one first.
   var services: [any ServerService] {
     [main] + prefixes.map(\.service) + hosts.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// What the services add, each kind once.
+  /// The kinds of faults that the services add, without duplicates.
   var faultKinds: [FaultKind] {
     var names: Set<String> = []
     return services.flatMap(\.faultKinds).filter { names.insert($0.name).inserted }
   }
 
-  /// - Returns: The request as the service sees it.
+  /// - Returns: The service, and the request as that service sees it.
   func route(_ request: ServerRequest) -> (service: any ServerService, request: ServerRequest) {
     if let service = hosts[Self.name(request.header("host") ?? "")] { return (service, request) }
     for (prefix, service) in prefixes where request.segments.starts(with: prefix) {
@@ -68,7 +69,7 @@ package struct MountTable: Sendable {
     return (main, main.received(request))
   }
 
-  /// A `Host` header without its port, in lower case.
+  /// Returns the host of an authority without its port, in lower case.
   package static func name(_ authority: String) -> String {
     let text = authority.lowercased()
     if text.hasPrefix("[") { return String(text.prefix { $0 != "]" }) + "]" }

@@ -2,39 +2,40 @@ import Glibc
 import JSON
 import Synchronization
 
-/// One request as it was answered.
+/// A request in the log, with its outcome.
 public struct LoggedRequest: Sendable, Equatable {
-  /// Counts the requests of a server from 1 on, in the order they came.
+  /// The request's number on this server, from 1 in order of arrival.
   public let sequence: Int
   public let method: String
   /// As sent, without the query.
   public let path: String
-  /// Percent-decoded, in order, as `name=value` pairs; empty for resources that carry secrets.
+  /// Percent-decoded `name=value` pairs in order; empty for resources that carry secrets.
   public let query: [String]
-  /// Its first 16 KB; empty for resources that carry secrets.
+  /// The first 16 KB of the body; empty for resources that carry secrets.
   public let body: String
-  /// What the `Host` header said.
+  /// The value of the `Host` header.
   public let host: String
-  /// Eight digits that stand for the access token; nil without one.
+  /// Eight hexadecimal digits that stand for the access token; nil without a token.
   public let session: String?
-  /// The OAuth grant that a token request asks for, such as `refresh_token`; nil for all other requests.
+  /// The OAuth grant of a token request, such as `refresh_token`; nil for other requests.
   public let grant: String?
-  /// Seconds since 1970 UTC by the server's clock, when it came.
+  /// When the request arrived, in seconds since 1970 UTC by the server's clock.
   public let time: Int64
-  /// Id of the user who was signed in; nil while it is unanswered.
+  /// The Id of the signed-in user; nil until the response.
   public internal(set) var user: String?
-  /// 0 while it is unanswered (in an interceptor), and when the connection was closed instead.
+  /// The status of the response; 0 until the response (in an interceptor) and if the connection was
+  /// closed instead.
   public internal(set) var status: Int
-  /// Body bytes of the answer that were sent.
+  /// Bytes of the response body that were sent.
   public internal(set) var bytes: Int
-  /// From the arrival of the whole request to the answer, by the computer's clock.
+  /// The time from the arrival of the whole request to the response, by the computer's clock.
   public internal(set) var duration: Duration
-  /// Names of the fault kinds it got, in the order of their rules.
+  /// Names of the fault kinds that occurred, in the order of their rules.
   public internal(set) var faults: [String]
-  /// Milliseconds that faults made it wait before it was handled, by the clock each names.
+  /// Milliseconds by which faults delayed the request, each by the clock it names.
   public internal(set) var delay: Int
 
-  /// - Parameter isSecret: The query and the body are not kept.
+  /// - Parameter isSecret: Leaves out the query and the body.
   init(_ request: ServerRequest, isSecret: Bool, grant: String?, sequence: Int, time: Int64) {
     self.sequence = sequence
     method = request.method
@@ -52,15 +53,16 @@ public struct LoggedRequest: Sendable, Equatable {
     delay = 0
   }
 
-  /// The value of a query parameter.
+  /// Returns the value of a query parameter.
   public func parameter(_ name: String) -> String? {
     query.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }
 
-  /// `GET /services/data 200`, and the faults: `GET /services/data 0 dropBeforeResponse`.
+  /// One line such as `GET /services/data 200`, with the faults: `GET /services/data 0
+  /// dropBeforeResponse`.
   public var summary: String { (["\(method) \(path) \(status)"] + faults).joined(separator: " ") }
 
-  /// Everything but the body, which may hold secrets.
+  /// All fields except the body, which may hold secrets.
   public var json: JSONObject {
     let milliseconds = Double(duration.components.seconds) * 1_000 + Double(duration.components.attoseconds) / 1e15
     return [
@@ -74,22 +76,23 @@ public struct LoggedRequest: Sendable, Equatable {
   }
 }
 
-/// What an interceptor does to a request instead of letting it through.
+/// What an interceptor does with a request instead of letting it through.
 public enum Interception: Sendable {
-  /// Answers without asking the service.
+  /// Answers without calling the service.
   case respond(status: Int, headers: [(name: String, value: String)] = [], body: String)
-  /// Lets the service handle the request, then closes the socket after so many body bytes of its answer; the head has
-  /// announced the whole length.
+  /// Lets the service handle the request, then closes the socket after this many body bytes. The
+  /// head has announced the whole length.
   case dropConnection(afterBytes: Int)
-  /// Closes the socket; the service never sees the request.
+  /// Closes the socket before the service sees the request.
   case dropBeforeHandling
-  /// Lets the service handle the request and closes the socket without a word: a lost acknowledgement.
+  /// Lets the service handle the request, then closes the socket without sending a byte: the
+  /// acknowledgement is lost.
   case dropAfterHandling
-  /// Waits, then goes on as usual.
+  /// Waits, then continues as usual.
   case delay(Duration)
 }
 
-/// The last requests, and the hook that may interfere with them. Any thread.
+/// Keeps the most recent requests and the interceptor. Any thread.
 package final class RequestLog: Sendable {
   package typealias Interceptor = @Sendable (LoggedRequest) -> Interception?
   private struct State {
@@ -100,10 +103,10 @@ package final class RequestLog: Sendable {
   private let state = Mutex(State())
   private let file: LogFile?
 
-  /// - Parameter file: Gets a line of JSON for each request.
+  /// - Parameter file: Receives one line of JSON for each request.
   init(file: LogFile? = nil) { self.file = file }
 
-  /// A number for a request that has come.
+  /// Assigns the next number to a request that has arrived.
   func begin(_ request: ServerRequest, by service: any ServerService, time: Int64) -> LoggedRequest {
     let sequence = state.withLock { state in
       state.sequence += 1
@@ -115,7 +118,8 @@ package final class RequestLog: Sendable {
 
   func append(_ request: LoggedRequest) {
     state.withLock { state in
-      // Cut in one go now and then: removing the first each time would move them all.
+      // Drop the old half at once: removing the first element for each request would move all
+      // others each time.
       if state.requests.count >= 2 * ServerTuning.loggedRequests { state.requests.removeFirst(ServerTuning.loggedRequests) }
       state.requests.append(request)
     }
@@ -126,11 +130,11 @@ package final class RequestLog: Sendable {
   package func clear() { state.withLock { $0.requests.removeAll() } }
   package func setInterceptor(_ interceptor: Interceptor?) { state.withLock { $0.interceptor = interceptor } }
 
-  /// The interceptor runs outside the lock.
+  /// Calls the interceptor, outside the lock.
   func interception(of request: LoggedRequest) -> Interception? { state.withLock { $0.interceptor }?(request) }
 }
 
-/// A file of JSON lines, for its owner alone. Any thread; a line is written at once and whole.
+/// A file of JSON lines that only its owner can read. Any thread. Each line is one write.
 final class LogFile: Sendable {
   private let descriptor: Int32
 
@@ -145,7 +149,7 @@ final class LogFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// What the disk does not take is dropped: a server goes on without its log.
+  /// Ignores write errors, such as a full disk: the server continues without the line.
   func write(_ line: JSONObject) {
     let bytes = line.serialized() + [UInt8(ascii: "\n")]
     _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

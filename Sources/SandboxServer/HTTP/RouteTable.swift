@@ -1,4 +1,4 @@
-/// Paths and methods to handlers; knows nothing of any particular API.
+/// Maps paths and methods to handlers of any API.
 package struct RouteTable<Handler: Sendable>: Sendable {
   package struct Match: Sendable {
     package let handler: Handler
@@ -6,7 +6,7 @@ package struct RouteTable<Handler: Sendable>: Sendable {
   }
   package enum Outcome: Sendable {
     case found(Match)
-    /// The path exists, but not for this method.
+    /// The path exists, but not with this method.
     case wrongMethod(allowed: [String])
     case none
   }
@@ -20,8 +20,8 @@ package struct RouteTable<Handler: Sendable>: Sendable {
 
   package init() {}
 
-  /// - Parameter pattern: `/sobjects/:type/:id`; a segment with a colon takes any text. Plain segments are compared
-  ///   without case; routes added first win.
+  /// - Parameter pattern: A path such as `/sobjects/:type/:id`; a segment with a colon matches any
+  ///   text. Other segments are compared without case. The route added first wins.
   package mutating func add(_ method: String, _ pattern: String, _ handler: Handler) {
     routes.append(Route(method: method, pattern: pattern.split(separator: "/").map(String.init), handler: handler))
   }
@@ -31,7 +31,8 @@ package struct RouteTable<Handler: Sendable>: Sendable {
     var literals = -1
     for route in routes {
       guard let parameters = Self.parameters(route.pattern, segments) else { continue }
-      // A path that a more literal pattern of another method fits belongs to that pattern alone.
+      // If a pattern with more literal segments matches under another method, this route does not
+      // apply.
       let exactness = route.pattern.count - parameters.count
       if exactness < literals { continue }
       literals = exactness

@@ -1,26 +1,27 @@
 import JSON
 
-/// A request as services see it: whole, decoded, without a trace of the HTTP library.
+/// A request as services see it: complete, decoded, and independent of the HTTP library.
 package struct ServerRequest: Sendable {
   package let method: String
   /// As sent, without the query.
   package let path: String
-  /// Percent-decoded; empty ones at the end dropped, so that a trailing slash makes no difference. A mounted service sees
-  /// those after its mount.
+  /// The percent-decoded segments without empty ones at the end, so that a trailing slash makes no
+  /// difference. A mounted service sees the segments after its mount.
   package var segments: [String]
   package let query: [(name: String, value: String)]
-  /// Lower-case names.
+  /// The header fields by name in lower case.
   package var headers: [String: String]
   package var body: [UInt8]
   /// `http` or `https`.
   package var scheme = "http"
-  /// The path of the mount the request came through, such as `/parse`; empty for the main service.
+  /// The path of the mount that the request came through, such as `/parse`; empty for the main
+  /// service.
   package var mountPath = ""
-  /// The parts of a request inside another one that came with files; all others have them in `body`.
+  /// The parts of a multipart subrequest; nil for all other requests, whose parts are in `body`.
   package var form: [FormPart]?
-  /// Faults that the service itself brings about.
+  /// Faults that the service itself has to cause.
   package var faults: [FaultDraw] = []
-  /// The port of the server that it came in on; 0 for a request inside another one.
+  /// The server's port on which the request arrived; 0 for a subrequest.
   package var localPort = 0
 
   package init(
@@ -39,20 +40,20 @@ package struct ServerRequest: Sendable {
   package func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
   package func header(_ name: String) -> String? { headers[name] }
 
-  /// `https://127.0.0.1:<port>`: the server as this client addresses it.
+  /// The server's base URL as this client addresses it, such as `https://127.0.0.1:<port>`.
   package var origin: String { "\(scheme)://\(header("host") ?? "localhost")" }
 }
 
-/// What a service answers.
+/// The response of a service.
 package struct ServerReply: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// In place of `body` when it is long.
+  /// Replaces `body` for long bodies.
   package var stream: ByteStream?
-  /// Who was signed in, for the request log.
+  /// The signed-in user, for the request log.
   package var user: String?
-  /// The connection is closed without a byte of an answer.
+  /// Closes the connection without sending a byte.
   package var isDropped = false
 
   package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
@@ -61,7 +62,8 @@ package struct ServerReply: Sendable {
     self.body = body
   }
 
-  /// As `application/json;charset=UTF-8`, spelled this way: a client of the org compares it.
+  /// Creates a response of type `application/json;charset=UTF-8`. A client compares this exact
+  /// spelling.
   package static func json(_ status: Int, _ body: [UInt8], headers: [(name: String, value: String)] = []) -> ServerReply {
     ServerReply(status: status, headers: [("Content-Type", "application/json;charset=UTF-8")] + headers, body: body)
   }
@@ -76,7 +78,7 @@ package struct ServerReply: Sendable {
 
   package static func empty(_ status: Int) -> ServerReply { ServerReply(status: status, headers: [], body: []) }
 
-  /// No answer: the connection is closed.
+  /// Closes the connection instead of answering.
   package static let dropped: ServerReply = {
     var reply = ServerReply.empty(0)
     reply.isDropped = true
@@ -84,7 +86,7 @@ package struct ServerReply: Sendable {
   }()
 }
 
-/// Why the server refused a request before any service saw it.
+/// Why the server refused a request before a service saw it.
 package struct ServerRefusal: Sendable {
   package let status: Int
   package let code: String
@@ -102,36 +104,38 @@ package struct ServerRefusal: Sendable {
   package static let tooManyUploads = ServerRefusal(
     status: 503, code: "SERVER_UNAVAILABLE", message: "too many large uploads at once; send this one again later")
 
-  /// - Parameter limit: Bytes this resource takes.
+  /// - Parameter limit: The maximum number of bytes for this resource.
   package static func bodyTooLarge(_ limit: Int) -> ServerRefusal {
     ServerRefusal(
       status: 413, code: "REQUEST_ENTITY_TOO_LARGE", message: "the request body is larger than \(limit) bytes")
   }
 }
 
-/// Something that answers requests: a pretend API. Several can be mounted on one server.
+/// A pretend API that answers requests. A server can have several.
 package protocol ServerService: Sendable {
   func reply(to request: ServerRequest) async -> ServerReply
-  /// The body clients of this API can read.
+  /// Renders a refusal in the API's error format.
   func refusal(_ refusal: ServerRefusal) -> ServerReply
-  /// Bytes the body of a request may have, as far as its head tells; also after it is decompressed.
+  /// The maximum size of a request body in bytes, judged by the request's head. It also applies to
+  /// the decompressed body.
   func bodyLimit(for request: ServerRequest) -> Int
-  /// Faults that the service can bring about in itself, beside those of any HTTP service.
+  /// Kinds of faults that the service causes itself, in addition to those of any HTTP service.
   var faultKinds: [FaultKind] { get }
-  /// Whether the query and the body of a request hold secrets that the log must not keep.
+  /// Returns true if the query and the body hold secrets that the log must not keep.
   func isSecret(_ request: ServerRequest) -> Bool
-  /// The request as the service sees it, before anything else looks at it: a service may have several base paths.
+  /// Rewrites a request before anything else sees it; lets a service have several base paths.
   func received(_ request: ServerRequest) -> ServerRequest
-  /// The OAuth grant that a request asks for, by a name the service knows, for the log; nil for all other requests.
+  /// The OAuth grant of a token request, for the log; nil for all other requests.
   func grant(of request: ServerRequest) -> String?
-  /// Names of the control actions it has beside those of any server.
+  /// Names of the service's control actions, in addition to those of every server.
   var controlActions: [String] { get }
-  /// Runs a control action; on a thread that may block. nil: it has none of that name.
+  /// Runs a control action, on a thread that may block. Returns nil if the service has no such
+  /// action.
   func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue?
-  /// Puts back what clients have changed: the service answers as after its start, unless the arguments of the control action
-  /// say something else that it knows.
+  /// Undoes the changes of clients: the service answers as after its start, unless the action's
+  /// arguments ask for another state.
   func reset(_ arguments: ControlArguments) throws
-  /// The server listens: its time, and what the service's addresses begin with. Called once.
+  /// Provides the clock and the service's base URL. Called once, when the server listens.
   func begin(clock: any SandboxClock, url: String)
 }
 

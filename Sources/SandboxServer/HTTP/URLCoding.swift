@@ -2,8 +2,8 @@ import Support
 
 /// Percent encoding and form fields.
 package enum URLCoding {
-  /// - Parameter plusIsSpace: In queries and forms, not in paths.
-  /// - Returns: Malformed escapes stay as they are; bytes that are no UTF-8 become U+FFFD.
+  /// - Parameter plusIsSpace: True for queries and forms, false for paths.
+  /// - Returns: The text; malformed escapes stay as they are, and invalid UTF-8 becomes U+FFFD.
   package static func decoded(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
     let bytes = Array(text.utf8)
     var out: [UInt8] = []
@@ -30,7 +30,7 @@ package enum URLCoding {
     }
   }
 
-  /// `name=value&…` with everything escaped that is not plain in every place.
+  /// Encodes `name=value&…`; escapes all bytes except letters, digits, `-`, `.` and `_`.
   package static func form(_ fields: [(name: String, value: String)]) -> String {
     fields.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
   }
@@ -48,10 +48,10 @@ package enum URLCoding {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// For names in headers and paths: a space becomes `%20`.
+  /// Percent-encodes a name for a header or a path, with `%20` for a space.
   package static func escaped(_ text: String) -> String { encoded(text).replacing("+", with: "%20") }
 
-  /// The segments of a path; empty ones at either end are dropped.
+  /// Splits a path into decoded segments; drops empty ones at both ends.
   package static func segments(_ path: some StringProtocol) -> [String] {
     var parts = path.split(separator: "/", omittingEmptySubsequences: false).map { decoded($0, plusIsSpace: false) }
     if parts.first == "" { parts.removeFirst() }

@@ -3,21 +3,22 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Turns connections away while a server stops, and knows of those that have been accepted and not yet been taken over by their
-/// handler. Any thread.
+/// Turns connections away while a server stops, and counts those that are accepted but not yet
+/// handled. Any thread.
 ///
-/// A connection that is accepted while the server's task is cancelled would be dropped between the two, and swift-nio ends the
-/// process for that ("Deinited NIOAsyncWriter without calling finish()").
+/// Without it, a connection accepted while the server's task is cancelled would be dropped before
+/// its handler runs, and swift-nio then ends the process ("Deinited NIOAsyncWriter without calling
+/// finish()").
 final class ConnectionGate: Sendable {
   private struct State {
     var isClosed = false
-    /// Accepted, and not taken over.
+    /// Connections that are accepted but not yet handled.
     var arriving = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
   private let state = Mutex(State())
 
-  /// - Returns: false when no more connections are let in.
+  /// - Returns: false if the gate is closed.
   func enter() -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
@@ -26,7 +27,7 @@ final class ConnectionGate: Sendable {
     }
   }
 
-  /// A connection that was let in has been taken over, or could not be set up.
+  /// Call when the handler of an admitted connection starts, or when its setup fails.
   func arrived() {
     let waiting = state.withLock { state in
       state.arriving -= 1
@@ -35,7 +36,7 @@ final class ConnectionGate: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Lets no more connections in; returns when those that were let in have been taken over.
+  /// Admits no more connections, and returns when all admitted ones have reached their handlers.
   func close() async {
     await withCheckedContinuation { continuation in
       let waiting = state.withLock { state in
@@ -54,7 +55,7 @@ final class ConnectionGate: Sendable {
   }
 }
 
-/// A kind of connection behind a gate.
+/// A channel whose connections pass through a gate.
 struct GatedChannel<Base: ServerChildChannel>: ServerChildChannel {
   private struct ServerIsStopping: Error {}
 

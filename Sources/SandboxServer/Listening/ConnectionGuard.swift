@@ -3,9 +3,12 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Stands between the HTTP parser and the application, one for each connection: keeps its deadlines, refuses what is no
-/// HTTP, answers `Expect: 100-continue`, dates every answer by the server's clock, and closes after an answer that says so. On
-/// the connection's event loop.
+/// Guards one connection, between the HTTP parser and the application. On the connection's event
+/// loop.
+///
+/// It enforces deadlines, refuses invalid HTTP, answers `Expect: 100-continue`, sets each
+/// response's `Date` by the server's clock, and closes the connection after a response that
+/// announces it.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -14,35 +17,38 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let limits: ConnectionLimits
   private let clock: OrgClock
-  private let room: ConnectionRoom
+  private let openConnections: OpenConnections
   private let refusal: @Sendable (ServerRefusal) -> ServerReply
   private var state = ConnectionState()
-  /// Sent when the requests before the bad one are answered.
+  /// The refusal to send once earlier requests are answered.
   private var dueRefusal: ServerRefusal?
-  /// Only one of the deadlines runs at a time; a peer that does not read its answer has one of its own.
+  /// Whether the latest request is a HEAD, whose answer has no body.
+  private var isHead = false
+  /// The current read deadline; only one runs at a time. `stalled` covers a peer that does not read
+  /// its response.
   private var deadline: Deadline?
   private var stalled: Deadline?
-  /// Its number among the server's connections.
+  /// The connection's number in `openConnections`.
   private var number = 0
 
-  /// - Parameter refusal: How the service words a refusal.
+  /// - Parameter refusal: Renders a refusal in the service's format.
   init(
-    limits: ConnectionLimits, clock: OrgClock, room: ConnectionRoom,
+    limits: ConnectionLimits, clock: OrgClock, openConnections: OpenConnections,
     refusal: @escaping @Sendable (ServerRefusal) -> ServerReply
   ) {
     self.limits = limits
     self.clock = clock
-    self.room = room
+    self.openConnections = openConnections
     self.refusal = refusal
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
     let loop = context.eventLoop
-    number = room.enter {
+    number = openConnections.enter {
       loop.execute {
         let (handler, context) = bound.value
-        // A request may have come meanwhile.
+        // A request may have arrived in the meantime.
         if handler.state.isBetweenRequests { context.close(promise: nil) }
       }
     }
@@ -61,17 +67,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     cancel()
-    room.leave(number)
+    openConnections.leave(number)
   }
 
-  // MARK: What comes in
+  // MARK: Incoming
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !state.isFinished, dueRefusal == nil else { return }
     switch unwrapInboundIn(data) {
     case .head(let head):
       state.headArrived()
-      room.isBusy(number)
+      isHead = head.method == .head
+      openConnections.markBusy(number)
       wait(limits.body, context)
       if state.unanswered == 1, wantsContinue(head) {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -85,10 +92,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelRead(data)
   }
 
-  /// Comes after every piece read, also one that completed nothing: the start of a head.
+  /// Follows every read, even one that completed nothing, such as the start of a head.
   func channelReadComplete(context: ChannelHandlerContext) {
     if state.isFinished {
-      // What still comes is read and forgotten: the application no longer asks for it.
+      // Read and discard the rest: the application no longer reads.
       context.read()
     } else if state.isBetweenRequests, !state.headBegan {
       state.headBegan = true
@@ -108,13 +115,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       refuse(.headersTooLarge, context)
     case is HTTPParserError:
       refuse(ServerRefusal(status: 400, code: "BAD_REQUEST", message: "the request is not valid HTTP/1.1"), context)
+    case is ByteToMessageDecoderError where dueRefusal != nil || state.isFinished:
+      // More bytes after those that are refused already. Earlier requests still get their answers.
+      return
     default:
       context.fireErrorCaught(error)
-      context.close(promise: nil)
+      return context.close(promise: nil)
     }
+    // Otherwise the application would take the part of the body that has arrived for all of it, and execute the request.
+    if state.isReading { context.fireErrorCaught(error) }
   }
 
-  /// Answers in the application's place, after the answers that are due before.
+  /// Answers in the application's place, after the responses to earlier requests.
   private func refuse(_ reason: ServerRefusal, _ context: ChannelHandlerContext) {
     guard !state.isFinished else { return }
     guard state.canRefuse else {
@@ -130,12 +142,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     response.headerFields[.connection] = "close"
     response.headerFields[.date] = HTTPDate.text(clock.now())
     context.write(wrapOutboundOut(.head(response)), promise: nil)
-    context.write(wrapOutboundOut(.body(ByteBuffer(bytes: reply.body))), promise: nil)
+    // Bytes that are not a request have no method.
+    if !(isHead && state.isReading) { context.write(wrapOutboundOut(.body(ByteBuffer(bytes: reply.body))), promise: nil) }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     finish(context)
   }
 
-  // MARK: What goes out
+  // MARK: Outgoing
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     guard !state.isFinished else {
@@ -145,7 +158,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapOutboundIn(data) {
     case .head(var head):
       state.answerBegan(isLast: head.headerFields[.connection]?.lowercased() == "close")
-      // The HTTP library's own date is the computer's, and up to a second late: stamps would be ahead of it.
+      // The HTTP library's date is the computer's, and up to a second late: record timestamps would
+      // be ahead of it.
       head.headerFields[.date] = HTTPDate.text(clock.now())
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body:
@@ -161,7 +175,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       } else if state.isBetweenRequests {
         state.headBegan = false
         wait(limits.idle, context)
-        room.isIdle(number)
+        openConnections.markIdle(number)
       }
     }
   }
@@ -175,7 +189,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    // A peer that never closes its half keeps nothing open for long.
+    // Do not wait long for a peer that never closes its half.
     if mode == .output { linger(context) }
     context.close(mode: mode, promise: promise)
   }
@@ -217,26 +231,26 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 }
 
-/// What a connection is at. No channel, no clock: every rule is a line.
+/// The state of one connection, without channel or clock, so that every rule is easy to test.
 struct ConnectionState: Equatable {
-  /// A head has arrived, the end of its body has not.
+  /// True from a head's arrival to the end of its body.
   private(set) var isReading = false
-  /// Bytes of the body since its last step.
+  /// Body bytes since the deadline was last extended.
   private var bodyBytes = 0
-  /// Heads whose answer is not complete.
+  /// The number of heads whose response is not complete.
   private(set) var unanswered = 0
   private(set) var isAnswering = false
-  /// The answer under way, or the one just made, is the connection's last.
+  /// True if the current response, or the one just completed, is the connection's last.
   private(set) var isLast = false
-  /// Bytes of the next head may have arrived.
+  /// True if bytes of the next head may have arrived.
   var headBegan = true
-  /// The last answer is out: nothing goes in or out any more.
+  /// True once the last response is out: nothing else is read or written.
   var isFinished = false
 
-  /// The request that is still being read has its answer already.
+  /// True if the request that is still being read already has its response.
   var isAnsweredEarly: Bool { isReading && unanswered == 0 }
   var isBetweenRequests: Bool { !isReading && unanswered == 0 }
-  /// No answer to an earlier request is due, and none to this one has begun.
+  /// True if no earlier response is pending and the response to this request has not begun.
   var canRefuse: Bool { !isAnswering && unanswered <= (isReading ? 1 : 0) }
 
   mutating func headArrived() {
@@ -244,7 +258,7 @@ struct ConnectionState: Equatable {
     bodyBytes = 0
     unanswered += 1
   }
-  /// - Returns: Whether the body has come a step further.
+  /// - Returns: True if the deadline for the body should be extended.
   mutating func bodyArrived(_ count: Int, step: Int) -> Bool {
     bodyBytes += count
     guard bodyBytes >= step else { return false }

@@ -1,39 +1,43 @@
 import NIOCore
 import Synchronization
 
-/// How patient the server is with one connection.
+/// Deadlines and limits for connections.
 package struct ConnectionLimits: Sendable {
-  /// From the first byte of a request to the end of its head, and from connecting to the first head.
+  /// From the first byte of a request to the end of its head, and from connecting to the first
+  /// head.
   package var head = TimeAmount.seconds(20)
-  /// From the head to the end of the body, and again after each `bodyStep`: a slow upload is not a dead one.
+  /// From the head to the end of the body. Restarted for each `bodyStep`, so that slow uploads are
+  /// not cut off.
   package var body = TimeAmount.seconds(60)
-  /// Bytes of a body that earn it another `body`.
+  /// Body bytes that restart the `body` deadline.
   package var bodyStep = 256 * 1024
-  /// Between an answer and the next request. Longer than clients keep connections, so that they close first.
+  /// From a response to the next request. Longer than clients keep connections, so that they close
+  /// first.
   package var idle = TimeAmount.seconds(120)
-  /// While the peer does not read its answer.
+  /// While the peer does not read its response.
   package var stalledAnswer = TimeAmount.seconds(60)
-  /// For the peer to close, after the server has said its last word.
+  /// After the last response, for the peer to close.
   package var linger = TimeAmount.seconds(5)
-  /// Open at once. Each may hold one request body. Before they are all taken, the one that is idle for the longest time is
-  /// closed; when none is idle, further ones wait to be accepted.
+  /// The maximum number of open connections; each may hold one request body. When it is reached,
+  /// the connection that has been idle longest is closed; if none is idle, new ones wait to be
+  /// accepted.
   package var connections = 256
-  /// What the deadlines above are kept by.
+  /// Runs the deadlines above.
   package var timer: any ConnectionTimer = EventLoopTimer()
 
   package init() {}
 }
 
-/// A deadline that has been set.
+/// A scheduled deadline.
 package struct Deadline: Sendable {
   package let cancel: @Sendable () -> Void
 
   package init(cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 }
 
-/// Keeps deadlines of connections; a test keeps them by hand.
+/// Schedules deadlines; tests replace it with a manual one.
 package protocol ConnectionTimer: Sendable {
-  /// Runs `body` on the loop when the time has passed, unless it is cancelled before.
+  /// Runs `body` on the event loop after the given time unless the deadline is cancelled first.
   func schedule(_ time: TimeAmount, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) -> Deadline
 }
 
@@ -44,12 +48,12 @@ struct EventLoopTimer: ConnectionTimer {
   }
 }
 
-/// The open connections of a server: makes room for new ones by closing those that are idle. Any thread.
-final class ConnectionRoom: Sendable {
+/// Tracks a server's open connections and closes idle ones to make room. Any thread.
+final class OpenConnections: Sendable {
   private struct State {
     var last = 0
     var close: [Int: @Sendable () -> Void] = [:]
-    /// Those between two requests, and those that have sent none yet; the one that is idle for the longest time first.
+    /// Connections between two requests or before their first, longest idle first.
     var idle: [Int] = []
   }
   private let state = Mutex(State())
@@ -57,6 +61,8 @@ final class ConnectionRoom: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
+  /// Adds a connection, which counts as idle.
+  ///
   /// - Parameter close: Closes the connection if it is still idle.
   /// - Returns: The connection's number.
   func enter(_ close: @escaping @Sendable () -> Void) -> Int {
@@ -65,14 +71,15 @@ final class ConnectionRoom: Sendable {
       state.close[state.last] = close
       return state.last
     }
-    isIdle(number)
+    markIdle(number)
     return number
   }
 
-  func isBusy(_ number: Int) { state.withLock { state in state.idle.removeAll { $0 == number } } }
+  func markBusy(_ number: Int) { state.withLock { state in state.idle.removeAll { $0 == number } } }
 
-  /// The newest idle connection stays: closing it would only make its client connect again.
-  func isIdle(_ number: Int) {
+  /// Marks a connection as idle and closes the one that has been idle longest if the limit is
+  /// reached. The newest one stays open: its client would only reconnect.
+  func markIdle(_ number: Int) {
     let close = state.withLock { state -> (@Sendable () -> Void)? in
       state.idle.removeAll { $0 == number }
       state.idle.append(number)

@@ -7,25 +7,27 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// How a pretend server listens, of any kind.
+/// The listening options of a pretend server.
 package struct HTTPServerConfiguration: Sendable {
-  /// `127.0.0.1`, `::1` or `localhost`; any other address only with `allowsRemote` as well.
+  /// `127.0.0.1`, `::1` or `localhost`. Any other address also requires `allowsRemote`.
   package var host = "127.0.0.1"
   package var allowsRemote = false
   /// 0 lets the system choose.
   package var port = 0
-  /// nil serves plain HTTP.
+  /// nil for plain HTTP.
   package var tls: SandboxTLS?
   package var limits = ConnectionLimits()
-  /// A file that gets a line of JSON for each request; nil keeps the log in memory alone.
+  /// The path of a file that receives one line of JSON for each request; nil keeps the log in
+  /// memory only.
   package var logPath: String?
-  /// Guards the control interface; nil: a new one.
+  /// The bearer token of the control interface; nil generates one.
   package var controlToken: String?
 
   package init() {}
 }
 
-/// A server before it listens: its clock, its log and its certificate. Services are made with the clock.
+/// A server that does not listen yet: its clock, log and certificate. Services are created with
+/// this clock.
 package struct PreparedHTTPServer: Sendable {
   package let clock: OrgClock
   let configuration: HTTPServerConfiguration
@@ -37,7 +39,7 @@ package struct PreparedHTTPServer: Sendable {
     guard configuration.allowsRemote || ["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
       throw SandboxError(
         status: 0, code: "NOT_LOOPBACK",
-        message: "the sandbox listens on loopback addresses only, unless remote ones are allowed in so many words; "
+        message: "the sandbox listens on loopback addresses only, unless remote ones are explicitly allowed; "
           + "'\(configuration.host)' is not a loopback address")
     }
     self.configuration = configuration
@@ -51,28 +53,28 @@ package struct PreparedHTTPServer: Sendable {
   /// - Throws: ``SandboxError`` `CANNOT_LISTEN`, status 0.
   package func listen(main: any ServerService, mounts: [Mount] = []) async throws -> HTTPServer {
     let table = MountTable(main: main, mounts: mounts)
-    let front = HTTPFront(
+    let requestHandler = HTTPRequestHandler(
       mounts: table, log: log, faults: FaultBench(kinds: HTTPFaultKinds.all + table.faultKinds), clock: clock,
-      control: ControlFront(token: configuration.controlToken), scheme: identity == nil ? "http" : "https")
+      control: ControlEndpoint(token: configuration.controlToken), scheme: identity == nil ? "http" : "https")
     let gate = ConnectionGate()
-    let first = try await open(front, gate, port: configuration.port)
+    let first = try await open(requestHandler, gate, port: configuration.port)
     main.begin(clock: clock, url: url(first.port))
     for mount in mounts { mount.service.begin(clock: clock, url: mount.url(on: url(first.port))) }
-    return HTTPServer(self, front, gate: gate, first: first)
+    return HTTPServer(self, requestHandler, gate: gate, first: first)
   }
 
   /// - Throws: ``SandboxError`` `CANNOT_LISTEN`, status 0.
-  func open(_ front: HTTPFront, _ gate: ConnectionGate, port: Int) async throws -> OpenPort {
+  func open(_ requestHandler: HTTPRequestHandler, _ gate: ConnectionGate, port: Int) async throws -> OpenPort {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let running = Task {
       defer { continuation.finish() }
-      try await application(front, gate, port) { continuation.yield($0) }.run()
+      try await application(requestHandler, gate, port) { continuation.yield($0) }.run()
     }
     for await port in ports { return OpenPort(port: port, running: running) }
-    var reason = "the server ended at once"
+    var reason = "the server stopped at once"
     if case .failure(let error) = await running.result {
       let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
-      reason = isTaken ? "the port is in use; choose another one, or 0 for a free one" : "\(error)"
+      reason = isTaken ? "the port is in use; choose another, or 0 for a free one" : "\(error)"
     }
     throw SandboxError(
       status: 0, code: "CANNOT_LISTEN",
@@ -80,15 +82,17 @@ package struct PreparedHTTPServer: Sendable {
   }
 
   private func application(
-    _ front: HTTPFront, _ gate: ConnectionGate, _ port: Int, onPort: @escaping @Sendable (Int) -> Void
-  ) throws -> Application<HTTPFront> {
+    _ requestHandler: HTTPRequestHandler, _ gate: ConnectionGate, _ port: Int, onPort: @escaping @Sendable (Int) -> Void
+  ) throws -> Application<HTTPRequestHandler> {
     var logger = Logger(label: "tureen.sandbox")
     logger.logLevel = .critical
     let limits = configuration.limits
-    let room = ConnectionRoom(limit: limits.connections)
+    let openConnections = OpenConnections(limit: limits.connections)
     let channel = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        ConnectionGuard(limits: limits, clock: front.clock, room: room) { front.mounts.main.refusal($0) }
+        ConnectionGuard(limits: limits, clock: requestHandler.clock, openConnections: openConnections) {
+          requestHandler.mounts.main.refusal($0)
+        }
       ],
       httpDecoderConfiguration: .init(
         maxHeaderFieldSize: ServerTuning.parsedHeadBytes, maxHeaderListSize: ServerTuning.parsedHeadBytes,
@@ -100,14 +104,15 @@ package struct PreparedHTTPServer: Sendable {
       return GatedChannel(base: try TLSChannel(plain, tlsConfiguration: tls), gate: gate)
     }
     return Application(
-      responder: front, server: builder,
+      responder: requestHandler, server: builder,
       configuration: .init(
         address: .hostname(configuration.host, port: port), serverName: "sandbox",
         availableConnectionsDelegate: .maximum(limits.connections, logger: logger)),
       onServerRunning: { channel in onPort(channel.localAddress?.port ?? port) }, logger: logger)
   }
 
-  /// A wildcard address is no address to connect to: then this machine's own.
+  /// Returns the URL for a port. Clients cannot connect to a wildcard address, so it becomes the
+  /// loopback address.
   func url(_ port: Int) -> String {
     let wildcards = ["0.0.0.0": "127.0.0.1", "::": "::1"]
     let host = wildcards[configuration.host] ?? configuration.host
@@ -116,46 +121,46 @@ package struct PreparedHTTPServer: Sendable {
   }
 }
 
-/// A port that a server listens on, and the task that does.
+/// A listening port and the task that serves it.
 struct OpenPort: Sendable {
   let port: Int
   let running: Task<Void, any Error>
 }
 
-/// A pretend server that listens. Any thread may call it.
+/// A pretend server that is listening. Any thread.
 package final class HTTPServer: Sendable {
   package let port: Int
   /// `http://127.0.0.1:<port>`, or with `https`.
   package let url: String
-  /// PEM of what clients have to trust, and the file that holds it; nil without TLS.
+  /// PEM of the certificate that clients must trust, and the path of its file; nil without TLS.
   package let certificateAuthority: String?, certificateAuthorityPath: String?
   package let faults: FaultBench
   package let clock: OrgClock
   package let log: RequestLog
-  /// What calls of the control interface bring as their bearer token. A secret.
+  /// The bearer token for the control interface. A secret.
   package let controlToken: String
   let mounts: MountTable
-  private let control: ControlFront
+  private let control: ControlEndpoint
   let prepared: PreparedHTTPServer
-  let front: HTTPFront
+  let requestHandler: HTTPRequestHandler
   let gate: ConnectionGate
   let open: OpenPorts
 
-  init(_ prepared: PreparedHTTPServer, _ front: HTTPFront, gate: ConnectionGate, first: OpenPort) {
+  init(_ prepared: PreparedHTTPServer, _ requestHandler: HTTPRequestHandler, gate: ConnectionGate, first: OpenPort) {
     self.prepared = prepared
-    self.front = front
+    self.requestHandler = requestHandler
     self.gate = gate
     open = OpenPorts(first)
     port = first.port
     url = prepared.url(first.port)
     certificateAuthority = prepared.identity?.authority
     certificateAuthorityPath = prepared.identity?.authorityPath
-    faults = front.faults
-    clock = front.clock
-    log = front.log
-    mounts = front.mounts
-    control = front.control
-    controlToken = front.control.token
+    faults = requestHandler.faults
+    clock = requestHandler.clock
+    log = requestHandler.log
+    mounts = requestHandler.mounts
+    control = requestHandler.control
+    controlToken = requestHandler.control.token
   }
 
   deinit {
@@ -165,17 +170,18 @@ package final class HTTPServer: Sendable {
     }
   }
 
-  /// Lets the control interface answer.
+  /// Starts to serve the control interface.
+  ///
   /// - Parameters:
-  ///   - actions: The known actions, for the message about an unknown one.
-  ///   - handler: Called on a thread that may block; nil for an action that it has not.
+  ///   - actions: The known actions, listed in the error about an unknown one.
+  ///   - handler: Called on a thread that may block; returns nil for an unknown action.
   package func serveControl(
     _ actions: [String], _ handler: @escaping @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?
   ) {
     control.serve(actions, handler)
   }
 
-  /// Turns new connections away, then closes every connection. Once is enough; later calls return at once.
+  /// Refuses new connections, then closes every open one. Further calls return at once.
   package func stop() async {
     await gate.close()
     for running in open.close() { _ = await running.result }

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Blocking work, away from the threads that async code runs on.
+/// Runs blocking work outside the threads of Swift concurrency.
 package enum Offload {
   package static func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
@@ -9,7 +9,7 @@ package enum Offload {
     }
   }
 
-  /// The other way round: blocks a thread until async work is done. Not for the threads that async code runs on.
+  /// Blocks a thread until async work is done. Must not be called on a thread of Swift concurrency.
   package static func wait<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
     let done = DispatchSemaphore(value: 0)
     let outcome = Mutex<Result<T, any Error>?>(nil)

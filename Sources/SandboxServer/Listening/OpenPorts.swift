@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The ports of one server: the one it was started with, and those opened since. Any thread.
+/// The ports of one server: its first one and those opened later. Any thread.
 final class OpenPorts: Sendable {
   private struct State {
     var ports: [OpenPort]
@@ -12,7 +12,7 @@ final class OpenPorts: Sendable {
 
   var count: Int { state.withLock { $0.ports.count } }
 
-  /// - Returns: false when the server has stopped meanwhile: nothing listens on the port then.
+  /// - Returns: false if the server has stopped in the meantime; the port is closed then.
   func add(_ port: OpenPort) -> Bool {
     let isOpen = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -23,8 +23,9 @@ final class OpenPorts: Sendable {
     return isOpen
   }
 
-  /// Stops to listen on all of them.
-  /// - Returns: The tasks, which end soon.
+  /// Stops listening on all ports.
+  ///
+  /// - Returns: The tasks of the ports, which end soon.
   func close() -> [Task<Void, any Error>] {
     let ports = state.withLock { state in
       state.isClosed = true
@@ -36,21 +37,23 @@ final class OpenPorts: Sendable {
 }
 
 extension HTTPServer {
-  /// Listens on one more port, which the system chooses, until the server stops. What comes in there is answered, logged and
-  /// faulted as on the first one; services tell them apart by ``ServerRequest/localPort``.
+  /// Listens on one more port, chosen by the system, until the server stops. Its requests are
+  /// answered, logged and subject to faults as on the first port; services can tell the ports apart
+  /// by ``ServerRequest/localPort``.
+  ///
   /// - Throws: ``SandboxError`` `CANNOT_LISTEN`.
   package func listenAlso() async throws -> Int {
     guard open.count < ServerTuning.ports else {
-      let text = "the sandbox listens on \(ServerTuning.ports) ports already; start a new one"
+      let text = "the sandbox already listens on \(ServerTuning.ports) ports, the maximum; start a new sandbox"
       throw SandboxError(status: 400, code: "CANNOT_LISTEN", message: text)
     }
-    let opened = try await prepared.open(front, gate, port: 0)
+    let opened = try await prepared.open(requestHandler, gate, port: 0)
     guard open.add(opened) else {
       throw SandboxError(status: 503, code: "SERVER_UNAVAILABLE", message: "the sandbox has been stopped")
     }
     return opened.port
   }
 
-  /// `http://127.0.0.1:<port>`, for a port of this server.
+  /// Returns the URL of one of this server's ports, such as `http://127.0.0.1:<port>`.
   package func url(of port: Int) -> String { prepared.url(port) }
 }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Files that people write by hand: read whole, up to a limit.
+/// Reads files that people write by hand, whole and up to a limit.
 package enum SmallFile {
   package struct Unreadable: Error { package let reason: String }
 
-  /// Blocks.
+  /// Reads a file. Blocks.
   package static func read(_ path: String, upTo limit: Int) throws(Unreadable) -> [UInt8] {
     guard let file = fopen(path, "re") else { throw Unreadable(reason: String(cString: strerror(errno))) }
     defer { fclose(file) }

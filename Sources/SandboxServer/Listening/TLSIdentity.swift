@@ -5,24 +5,26 @@ import HummingbirdTLS
 import SwiftASN1
 import X509
 
-/// Where the server's certificate comes from.
+/// The source of the server's certificate.
 public enum SandboxTLS: Sendable, Equatable {
-  /// PEM files of one's own: the certificate, its chain after it, and its key.
+  /// Your own PEM files: the certificate with its chain, and its key.
   case files(certificate: String, key: String)
-  /// The sandbox makes a certificate for `localhost`, `127.0.0.1` and `::1`, and keeps it in a folder that is made when
-  /// it is not there; it is replaced a month before it ends. nil: a new one each time, in memory.
+  /// Generates a certificate for `localhost`, `127.0.0.1` and `::1`, and stores it in a folder,
+  /// which is created if needed. It is replaced a month before it expires. nil keeps a new
+  /// certificate in memory each time.
   case generated(folder: String?)
 }
 
-/// A certificate chain, its key, and what a client has to trust.
+/// A certificate chain, its key, and the certificate that clients must trust.
 struct TLSIdentity: Sendable {
   /// PEM texts.
   let chain: String, key: String
-  /// PEM of the certificate that clients trust, and the file that holds it.
+  /// PEM of the certificate that clients must trust, and the path of its file.
   let authority: String, authorityPath: String?
 
-  /// Blocks on files.
-  /// - Throws: ``SandboxError`` `CANNOT_USE_CERTIFICATE`, naming the file.
+  /// Reads or generates the certificate. Blocks on files.
+  ///
+  /// - Throws: ``SandboxError`` `CANNOT_USE_CERTIFICATE`, which names the file.
   init(_ source: SandboxTLS, names: [String]) throws(SandboxError) {
     switch source {
     case .files(let certificate, let key):
@@ -47,7 +49,7 @@ struct TLSIdentity: Sendable {
     self.authorityPath = authorityPath
   }
 
-  /// What the server presents. HTTP/1.1 is all it speaks.
+  /// The server's TLS settings; it only speaks HTTP/1.1.
   func configuration() throws(SandboxError) -> TLSConfiguration {
     do {
       var configuration = TLSConfiguration.makeServerConfiguration(
@@ -61,9 +63,10 @@ struct TLSIdentity: Sendable {
     }
   }
 
-  // MARK: Making one
+  // MARK: Generation
 
-  /// A certificate of an authority whose key is forgotten at once: trusting it trusts this one server.
+  /// Generates a certificate and an authority whose key is discarded at once: a client that trusts
+  /// the authority trusts this server only.
   private static func make(_ names: [String], authorityPath: String?) throws(SandboxError) -> TLSIdentity {
     do {
       let authorityKey = Certificate.PrivateKey(P256.Signing.PrivateKey())
@@ -119,7 +122,9 @@ struct TLSIdentity: Sendable {
 
   // MARK: Files
 
-  /// - Returns: nil when the folder holds none that can be used for another month.
+  /// Reads the identity stored in a folder.
+  ///
+  /// - Returns: nil if the folder has none that stays valid for another month.
   private static func kept(in folder: String) -> TLSIdentity? {
     guard let chain = try? read(folder + "/server.pem"), let key = try? read(folder + "/server.key"),
       let authority = try? read(folder + "/ca.pem")
@@ -133,18 +138,18 @@ struct TLSIdentity: Sendable {
 
   private func store(in folder: String) throws(SandboxError) {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw Self.unusable(folder, "the folder cannot be made: \(String(cString: strerror(errno)))")
+      throw Self.unusable(folder, "the folder cannot be created: \(String(cString: strerror(errno)))")
     }
     for (name, text) in [("server.key", key), ("server.pem", chain), ("ca.pem", authority)] {
       try Self.write(text, to: "\(folder)/\(name)")
     }
   }
 
-  /// The key belongs to the certificate.
+  /// Checks that the key belongs to the certificate.
   private func check(_ name: String) throws(SandboxError) {
     do {
       let keys = try PEMDocument.parseMultiple(pemString: key).filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
-      guard let key = keys.first else { throw Self.unusable(name, "there is no private key in it") }
+      guard let key = keys.first else { throw Self.unusable(name, "the file has no private key") }
       guard try Certificate.PrivateKey(pemDocument: key).publicKey == Self.leaf(chain, name).publicKey else {
         throw Self.unusable(name, "the key does not belong to the certificate")
       }
@@ -155,10 +160,10 @@ struct TLSIdentity: Sendable {
     }
   }
 
-  /// The first certificate of a chain.
+  /// Returns the first certificate of a chain.
   private static func leaf(_ chain: String, _ name: String) throws -> Certificate {
     let documents = try PEMDocument.parseMultiple(pemString: chain)
-    guard let leaf = documents.first else { throw unusable(name, "there is no certificate in it") }
+    guard let leaf = documents.first else { throw unusable(name, "the file has no certificate") }
     return try Certificate(pemDocument: leaf)
   }
 

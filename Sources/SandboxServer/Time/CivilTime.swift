@@ -1,4 +1,4 @@
-/// A day of the proleptic Gregorian calendar, UTC. No locale, no time zone data base.
+/// A day of the proleptic Gregorian calendar, UTC. Uses no locale and no time zone database.
 package struct CivilDate: Equatable, Sendable {
   package var year: Int, month: Int, day: Int
 
@@ -29,7 +29,7 @@ package struct CivilDate: Equatable, Sendable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Reads `YYYY-MM-DD`; nil for anything else and for days the calendar lacks.
+  /// Reads `YYYY-MM-DD`; nil for any other text and for days that do not exist.
   package init?(parsing text: some StringProtocol) {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -47,14 +47,14 @@ package struct CivilDate: Equatable, Sendable {
     }
   }
 
-  /// The first day of the month that lies `count` months away.
+  /// Returns the first day of the month that is `count` months away.
   package func firstOfMonth(adding count: Int) -> CivilDate {
     let months = year * 12 + (month - 1) + count
     let wholeYears = months >= 0 ? months / 12 : (months - 11) / 12
     return CivilDate(year: wholeYears, month: months - wholeYears * 12 + 1, day: 1)
   }
 
-  /// `YYYY-MM-DD`. Years outside 0...9999 are held at the ends, which keeps text order equal to time order.
+  /// `YYYY-MM-DD`. Clamps to the years 0...9999, so that text order equals time order.
   package var text: String {
     if year < 0 { return "0000-01-01" }
     if year > 9999 { return "9999-12-31" }
@@ -62,9 +62,10 @@ package struct CivilDate: Equatable, Sendable {
   }
 }
 
-/// Moments in the org's one text form, `YYYY-MM-DDThh:mm:ss.000+0000`: its text order is its time order.
+/// Timestamps in the org's only format, `YYYY-MM-DDThh:mm:ss.000+0000`, whose text order is its
+/// time order.
 package enum Timestamp {
-  /// - Parameter seconds: Since 1970 UTC.
+  /// - Parameter seconds: Seconds since 1970 UTC.
   package static func text(_ seconds: Int64) -> String {
     let day = Int((seconds >= 0 ? seconds : seconds - 86_399) / 86_400)
     let second = Int(seconds - Int64(day) * 86_400)
@@ -72,8 +73,9 @@ package enum Timestamp {
     return CivilDate(dayNumber: day).text + "T" + clock + ".000+0000"
   }
 
-  /// Reads `YYYY-MM-DDThh:mm:ss`, then an optional fraction, then `Z`, `+0000` or `±hh:mm`.
-  /// - Returns: Milliseconds since 1970 UTC, or nil when the text is no such moment.
+  /// Reads `YYYY-MM-DDThh:mm:ss`, an optional fraction, and `Z`, `+0000` or `±hh:mm`.
+  ///
+  /// - Returns: Milliseconds since 1970 UTC, or nil if the text is not a valid timestamp.
   package static func milliseconds(parsing text: some StringProtocol) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: "t"),
@@ -116,9 +118,9 @@ package enum Timestamp {
   }
 }
 
-/// Times of day in the org's one text form, `hh:mm:ss.SSSZ`.
+/// Times of day in the org's only format, `hh:mm:ss.SSSZ`.
 package enum TimeOfDay {
-  /// Reads `hh:mm`, with or without seconds, a fraction and `Z`; nil for anything else.
+  /// Reads `hh:mm` with optional seconds, fraction and `Z`; nil for any other text.
   package static func text(parsing text: String) -> String? {
     let bare = text.hasSuffix("Z") ? String(text.dropLast()) : text
     let whole = bare.utf8.count == 5 ? bare + ":00" : bare

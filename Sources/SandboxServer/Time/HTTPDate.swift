@@ -1,9 +1,9 @@
-/// Moments as HTTP headers spell them: `Tue, 10 Aug 2027 08:00:00 GMT`.
+/// Timestamps in the HTTP format: `Tue, 10 Aug 2027 08:00:00 GMT`.
 package enum HTTPDate {
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// - Parameter seconds: Since 1970 UTC.
+  /// - Parameter seconds: Seconds since 1970 UTC.
   package static func text(_ seconds: Int64) -> String {
     let iso = Timestamp.text(seconds)
     let day = Int((seconds >= 0 ? seconds : seconds - 86_399) / 86_400)
@@ -13,7 +13,7 @@ package enum HTTPDate {
       + "\(iso.dropFirst(11).prefix(8)) GMT"
   }
 
-  /// nil for anything else; the day of the week is not checked.
+  /// Returns seconds since 1970 UTC, or nil for any other text. The day of the week is not checked.
   package static func seconds(parsing text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" || words[5] == "UTC",

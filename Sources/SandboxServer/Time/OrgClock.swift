@@ -1,22 +1,23 @@
 import Synchronization
 
-/// The clock of a running server: another clock's time, which can be held and moved. Any thread.
+/// The clock of a running server. It follows another clock and can be held and moved. Any thread.
 public final class OrgClock: SandboxClock {
   private struct State {
-    /// Seconds at which it stands; nil: it goes.
+    /// The time at which it is held, in seconds since 1970 UTC; nil while it runs.
     var held: Int64?
-    /// Seconds it is ahead of its base.
+    /// Seconds ahead of its base clock.
     var offset: Int64 = 0
-    /// Seconds it has been moved by in all; sleepers count by it.
+    /// Total seconds by which it has been moved; sleepers measure time by it.
     var moved: Int64 = 0
-    /// How often it has been let go.
+    /// How often it has been released.
     var releases: Int64 = 0
     var observer: (@Sendable () -> Void)?
   }
 
   private let base: any SandboxClock
   private let state = Mutex(State())
-  /// Who wait until it has moved so many milliseconds in all; until it has been let go so often.
+  /// Tasks that wait for a total of milliseconds moved, and tasks that wait for a number of
+  /// releases.
   private let sleepers = Sleepers(), held = Sleepers()
 
   package init(_ base: any SandboxClock) { self.base = base }
@@ -28,10 +29,10 @@ public final class OrgClock: SandboxClock {
 
   public var isHeld: Bool { state.withLock { $0.held != nil } }
 
-  /// Stops it where it stands.
+  /// Stops the clock at its current time.
   public func hold() { change { $0.held = $0.held ?? base.now() + $0.offset } }
 
-  /// Lets it go on from where it stands.
+  /// Resumes the clock from the time at which it was held.
   public func release() {
     change { state in
       guard let held = state.held else { return }
@@ -41,7 +42,8 @@ public final class OrgClock: SandboxClock {
     }
   }
 
-  /// Moves it, held or not; it can go back. Those who sleep by it wake when their time has come.
+  /// Moves the clock, held or running, forwards or backwards. Wakes sleepers whose deadline has
+  /// passed.
   public func advance(by seconds: Int64) {
     change { state in
       state.moved += seconds
@@ -49,10 +51,10 @@ public final class OrgClock: SandboxClock {
     }
   }
 
-  /// - Parameter seconds: Since 1970 UTC.
+  /// - Parameter seconds: Seconds since 1970 UTC.
   public func set(_ seconds: Int64) { advance(by: seconds - now()) }
 
-  /// Called after each change, on the thread that made it.
+  /// Sets a function that is called after each change, on the thread that made it.
   package func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observer = observer } }
 
   private func change(_ body: (inout State) -> Void) {
@@ -65,10 +67,10 @@ public final class OrgClock: SandboxClock {
     observer?()
   }
 
-  /// How many requests wait for it.
+  /// How many requests sleep on this clock.
   public var sleeping: Int { sleepers.count }
 
-  /// Ends when it has been moved so far, or has gone so far; while it is held it does not go.
+  /// Returns when the clock has been moved, or has run, by this much. A held clock does not run.
   public func sleep(milliseconds: Int64) async throws {
     let deadline = state.withLock { $0.moved } * 1_000 + milliseconds
     try await withThrowingTaskGroup(of: Void.self) { group in

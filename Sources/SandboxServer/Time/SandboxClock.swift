@@ -1,13 +1,15 @@
 import Glibc
 import Synchronization
 
-/// Where a pretend server takes its time from. Stamps have a resolution of one second.
+/// The time source of a pretend server. Timestamps have a resolution of one second.
 public protocol SandboxClock: Sendable {
   /// Seconds since 1970 UTC. Must not block.
   func now() -> Int64
-  /// The same in milliseconds, for services whose stamps are finer.
+  /// Milliseconds since 1970 UTC, for services with finer timestamps.
   func milliseconds() -> Int64
-  /// Returns when so much of this clock's time has passed. - Throws: `CancellationError`.
+  /// Returns after this much of the clock's time.
+  ///
+  /// - Throws: `CancellationError`.
   func sleep(milliseconds: Int64) async throws
 }
 
@@ -28,19 +30,20 @@ public struct SystemSandboxClock: SandboxClock {
   }
 }
 
-/// A clock that moves only when told to. Any thread may move it.
+/// A clock that moves only when it is told to. Any thread may move it.
 public final class ManualSandboxClock: SandboxClock {
   private let milliseconds: Mutex<Int64>
   private let sleepers = Sleepers()
 
-  /// - Parameter seconds: Since 1970 UTC; by default 2026-03-02 09:00:00, after every seeded stamp.
+  /// - Parameter seconds: Seconds since 1970 UTC; the default is 2026-03-02 09:00:00, after every
+  ///   timestamp of the seed data.
   public init(_ seconds: Int64 = 1_772_442_000) { milliseconds = Mutex(seconds * 1_000) }
 
   public func now() -> Int64 { milliseconds.withLock { $0 / 1_000 } }
   public func advance(by seconds: Int64) { advance(milliseconds: seconds * 1_000) }
   public func set(_ seconds: Int64) { move { $0 = seconds * 1_000 } }
 
-  /// Wakes those whose time has come.
+  /// Moves the clock and wakes sleepers whose deadline has passed.
   public func advance(milliseconds: Int64) { move { $0 += milliseconds } }
 
   private func move(_ change: (inout Int64) -> Void) {
@@ -56,11 +59,11 @@ public final class ManualSandboxClock: SandboxClock {
     try await sleepers.sleep(until: deadline) { self.milliseconds.withLock { $0 } >= deadline }
   }
 
-  /// How many wait for this clock now.
+  /// How many tasks sleep on this clock.
   public var sleeping: Int { sleepers.count }
 }
 
-/// Tasks that wait for a clock to be moved. Any thread.
+/// Tasks that wait for a clock to move. Any thread.
 final class Sleepers: Sendable {
   private struct Sleeper {
     let deadline: Int64
@@ -75,7 +78,7 @@ final class Sleepers: Sendable {
 
   var count: Int { state.withLock { $0.sleepers.count } }
 
-  /// - Parameter isOver: Asked once the sleeper is known, so that no move can be missed.
+  /// - Parameter isOver: Evaluated after the sleeper is registered, so that no move is missed.
   func sleep(until deadline: Int64, isOver: @escaping @Sendable () -> Bool) async throws {
     let id = state.withLock { state in
       state.last += 1

@@ -1,11 +1,14 @@
 import JSON
 import Synchronization
 
-/// An observer of the changes of some soups; ends when it is cancelled, let go of, or the store closes.
+/// Observes the changes of some soups. Ends when it is cancelled or released, or when the store
+/// closes.
 ///
-/// Changes wait here, merged, until they are taken: a slow listener costs at most a bounded list of ids for each soup.
+/// Changes wait here, merged, until they are taken. A slow listener costs at most a bounded list of
+/// ids for each soup.
 public final class ChangeObserver: Sendable {
-  /// Hears that changes wait; the closure it is given is ``take()``, for when the observer itself is not at hand yet.
+  /// Called when changes wait. `take` does the same as ``take()``, for use before the observer
+  /// itself is available.
   public typealias News = @Sendable (_ take: @escaping @Sendable () -> [StoreChange]) -> Void
 
   let inbox: ChangeInbox
@@ -18,24 +21,25 @@ public final class ChangeObserver: Sendable {
 
   deinit { cancel() }
 
-  /// What happened since the last time, one element a soup; empty when nothing did. Any thread.
+  /// Returns the changes since the last call, one element for each changed soup. Any thread.
   public func take() -> [StoreChange] { inbox.take() }
 
-  /// Ends it: nothing is told any more, what waits is dropped. Any thread, also inside `onNews`. Safe twice.
+  /// Ends the observer and drops waiting changes. May be called on any thread, also inside
+  /// `onNews`; a second call has no effect.
   public func cancel() { if inbox.end() { onCancel() } }
 }
 
-/// Where an observer's changes wait.
-final class ChangeInbox: Sendable {
+/// Holds the changes of one observer until they are taken.
+package final class ChangeInbox: Sendable {
   private struct State {
     var waiting: [(soupName: String, changes: EntryChanges)] = []
     var isEnded = false
   }
 
-  /// As the observer named them: texts of the same bytes are the same soup.
-  let soupNames: [String]
+  /// The names given by the observer. Two names are equal if their bytes are.
+  package let soupNames: [String]
   private let state = Mutex(State())
-  /// Hears that changes wait that were not announced yet. Must be quick.
+  /// Called when changes wait that were not announced yet. Must return quickly.
   private let onNews: @Sendable (ChangeInbox) -> Void
   private let onEnd: @Sendable () -> Void
 
@@ -45,9 +49,9 @@ final class ChangeInbox: Sendable {
     self.onEnd = onEnd
   }
 
-  var isEnded: Bool { state.withLock { $0.isEnded } }
+  package var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  func put(_ soupName: String, _ changes: EntryChanges) {
+  package func put(_ soupName: String, _ changes: EntryChanges) {
     let isNews = state.withLock { state in
       guard !state.isEnded, !changes.isEmpty else { return false }
       if let i = state.waiting.firstIndex(where: { $0.soupName.hasSameBytes(as: soupName) }) {
@@ -61,11 +65,11 @@ final class ChangeInbox: Sendable {
   }
 
   func take() -> [StoreChange] {
-    // An entry that came and went meanwhile leaves nothing to tell.
+    // An entry that was created and removed meanwhile leaves nothing to report.
     drain().compactMap { $0.changes.isEmpty ? nil : $0.changes.change(of: $0.soupName) }
   }
 
-  /// What waits, and waits no more.
+  /// Returns and removes the waiting changes.
   func drain() -> [(soupName: String, changes: EntryChanges)] {
     state.withLock { state in
       defer { state.waiting = [] }
@@ -73,6 +77,7 @@ final class ChangeInbox: Sendable {
     }
   }
 
+  /// Ends the inbox.
   /// - Returns: True the first time.
   func end() -> Bool {
     state.withLock { state in
@@ -84,6 +89,6 @@ final class ChangeInbox: Sendable {
     }
   }
 
-  /// The store closes.
-  func close() { if end() { onEnd() } }
+  /// Ends the inbox because the store closes.
+  package func close() { if end() { onEnd() } }
 }

@@ -1,17 +1,18 @@
-import Database
 import Dispatch
 import Synchronization
 
-/// Stands between the change feed and the observer of a smart query: lets changes through when they changed its result.
+/// Filters changes for the observer of a smart query: passes them on only if they changed the
+/// query's result.
 ///
-/// Commits to the query's soups come in; a reader then runs the query and compares a hash of its rows with the last one. What
-/// is committed meanwhile is merged and looked at once. A result too large or too long in the making counts as changed.
+/// After commits to the query's soups, a reader runs the query and compares a hash of the rows with
+/// the previous one. Commits during that time are merged and checked together. A result that is too
+/// large, or takes too long, counts as changed.
 final class QueryWatch: Sendable {
   private enum Result: Equatable {
     case hash(Int)
-    /// The query fails, for example because its soup is gone.
+    /// The query fails, for example because its soup was removed.
     case failed
-    /// Beyond the limits: nothing is known, so everything is told.
+    /// The result exceeds the limits, so every change is reported.
     case unknown
   }
 
@@ -20,7 +21,8 @@ final class QueryWatch: Sendable {
   private weak let store: Store?
   private let last = Mutex(Result.unknown)
 
-  /// One at a time in a process: observers do not take the readers from scripts and syncs.
+  /// A serial queue for the whole process, so that observers do not take readers from scripts and
+  /// syncs.
   private static let queue = DispatchQueue(label: "tureen.store.observers")
 
   init(_ spec: QuerySpec, in store: Store, telling outer: ChangeInbox) {
@@ -29,14 +31,15 @@ final class QueryWatch: Sendable {
     self.outer = outer
   }
 
-  /// An inbox for the changes of the query's soups. Add it to the feed, then call ``begin()``.
+  /// Returns an inbox for the changes of the query's soups. Add it to the feed, then call
+  /// ``begin()``.
   func inbox(_ soupNames: [String]) -> ChangeInbox {
     ChangeInbox(
       soupNames: soupNames, onNews: { inbox in QueryWatch.queue.async { self.look(inbox) } },
       onEnd: { [outer] in outer.close() })
   }
 
-  /// Takes note of the result as it is, when changes are watched already: none falls in between.
+  /// Records the current result. Changes are already being observed, so none is missed.
   func begin() {
     QueryWatch.queue.sync {
       let now = result()
@@ -44,12 +47,12 @@ final class QueryWatch: Sendable {
     }
   }
 
-  /// Waits until everything that was committed so far has been looked at.
+  /// Waits until all commits so far have been checked.
   static func settle() { queue.sync {} }
 
   private func look(_ inbox: ChangeInbox) {
     guard !outer.isEnded else { return }
-    // Taken first: what is read then holds them all.
+    // Drain first: the result then includes all of these changes.
     let changes = inbox.drain(), now = result()
     let isNews = last.withLock { last in
       defer { last = now }
@@ -62,48 +65,9 @@ final class QueryWatch: Sendable {
   private func result() -> Result {
     guard let store else { return .failed }
     do {
-      return try store.readBlocking { snapshot in
-        try snapshot.connection.limited(toSteps: Tuning.watchedSteps) {
-          try snapshot.hash(of: spec).map { .hash($0) } ?? .unknown
-        } ?? .unknown
-      }
+      return try store.readBlocking { try $0.resultHash(of: spec) }.map { .hash($0) } ?? .unknown
     } catch {
       return .failed
     }
-  }
-}
-
-extension StoreSnapshot {
-  /// A number that stands for all rows of a smart query; nil when they are too many.
-  func hash(of spec: QuerySpec) throws -> Int? {
-    let statement = try smartStatement(spec, limit: Tuning.watchedRows + 1, offset: 0)
-    defer { statement.reset() }
-    var hasher = Hasher(), rows = 0, bytes = 0
-    while try statement.step() {
-      rows += 1
-      for i in 0..<statement.columnCount { bytes += statement.hash(i, into: &hasher) }
-      if rows > Tuning.watchedRows || bytes > Tuning.watchedBytes { return nil }
-    }
-    hasher.combine(rows)
-    return hasher.finalize()
-  }
-}
-
-extension Statement {
-  /// - Returns: The value's size in bytes.
-  fileprivate func hash(_ column: Int32, into hasher: inout Hasher) -> Int {
-    let type = type(column)
-    hasher.combine(type)
-    switch type {
-    case .null: break
-    case .integer: hasher.combine(int64(column))
-    case .real: hasher.combine(double(column))
-    case .text, .blob:
-      let text = bytes(column)
-      hasher.combine(text.count)
-      hasher.combine(bytes: text)
-      return text.count
-    }
-    return 8
   }
 }

@@ -1,16 +1,16 @@
 import JSON
 
 extension Store {
-  /// The rows of a smart query: as they are now, and again after each change of its soups. Changes that come
-  /// before the next element is asked for are merged.
+  /// Returns the rows of a smart query: the current ones, and the new ones after each change of its
+  /// soups. Changes before the next element is requested are merged.
   ///
   /// - Parameters:
   ///   - smartSql: A SELECT over `{soup:path}`, with an order.
   ///   - arguments: The values of the placeholders `?`.
-  ///   - pageSize: The most rows an element has.
-  /// - Returns: A sequence that ends when the store closes, and throws what the query throws.
+  ///   - pageSize: The largest number of rows in an element.
+  /// - Returns: A sequence that ends when the store closes, and throws the errors of the query.
   /// - Throws: ``StoreError`` `.invalidSmartSql`, `.notReadOnly`, `.noSuchSoup`, `.storeClosed`.
-  /// - Note: The counterpart of the native SDK's publisher of a query.
+  /// - Note: Corresponds to the native SDK's publisher of a query.
   public func observe(
     _ smartSql: String, arguments: [JSONValue] = [], pageSize: Int = 1000
   ) throws -> some AsyncSequence<[JSONValue], any Error> {
@@ -19,12 +19,12 @@ extension Store {
     }
   }
 
-  /// The same with the first page as its columns are called.
+  /// Like ``observe(_:arguments:pageSize:)``, but returns the first page with its column names.
   package func observeNamedRows(_ spec: QuerySpec) throws -> some AsyncSequence<NamedRows, any Error> {
     try results(of: spec) { snapshot, spec in try snapshot.namedRows(spec, pageIndex: 0) }
   }
 
-  /// What is read of a smart query: now, and again after each change of its soups.
+  /// Reads a smart query now, and again after each change of its soups.
   private func results<T: Sendable>(
     of spec: QuerySpec, reading: @escaping @Sendable (StoreSnapshot, QuerySpec) throws -> T
   ) throws -> some AsyncSequence<T, any Error> {

@@ -3,15 +3,16 @@ import JSON
 /// What committed transactions did to the entries of one soup since an observer last asked.
 public struct StoreChange: Sendable, Equatable {
   public let soupName: String
-  /// Ids of the entries, ascending; each stands in one list, as the whole of what happened to it.
+  /// Ids of the entries, ascending. Each entry is in one list, which summarizes everything that
+  /// happened to it.
   public let created: [Int64]
   public let updated: [Int64]
   public let removed: [Int64]
-  /// True when any entry may have changed and no ids are told: too many did, the soup was cleared or removed, or another
-  /// process wrote to the file.
+  /// True if any entry may have changed and no ids are given: too many entries changed, the soup
+  /// was cleared or removed, or another process wrote to the file.
   public let isAll: Bool
 
-  /// As scripts get it.
+  /// The form that scripts get.
   public var json: JSONObject {
     var object: JSONObject = ["soupName": .string(soupName)]
     for (key, ids) in [("created", created), ("updated", updated), ("removed", removed)] {
@@ -22,27 +23,29 @@ public struct StoreChange: Sendable, Equatable {
   }
 }
 
-/// The changes of one soup, gathered: what happens to an entry twice is told once.
-struct EntryChanges {
-  enum Kind { case created, updated, removed }
+/// The merged changes of one soup: each entry has one kind of change, however often it changed.
+package struct EntryChanges {
+  package enum Kind { case created, updated, removed }
 
   private var kinds: [Int64: Kind] = [:]
-  private var isAll = false
+  package private(set) var isAll = false
 
-  var isEmpty: Bool { kinds.isEmpty && !isAll }
+  package init() {}
 
-  /// Any entry may have changed.
-  mutating func noteAll() {
+  package var isEmpty: Bool { kinds.isEmpty && !isAll }
+
+  /// Records that any entry may have changed.
+  package mutating func noteAll() {
     isAll = true
     kinds.removeAll()
   }
 
-  mutating func note(_ kind: Kind, _ id: Int64) {
+  package mutating func note(_ kind: Kind, _ id: Int64) {
     guard !isAll else { return }
     kinds[id] =
       switch (kinds[id], kind) {
       case (.created?, .updated): .created
-      // The listener was never told of it.
+      // The listener has never seen the entry.
       case (.created?, .removed): nil
       case (.removed?, .created): .updated
       default: kind
@@ -55,9 +58,10 @@ struct EntryChanges {
     for (id, kind) in later.kinds { note(kind, id) }
   }
 
+  /// Returns the ids of the entries with this kind of change, ascending.
+  package func ids(_ kind: Kind) -> [Int64] { kinds.compactMap { $0.value == kind ? $0.key : nil }.sorted() }
+
   func change(of soupName: String) -> StoreChange {
-    func ids(_ kind: Kind) -> [Int64] { kinds.compactMap { $0.value == kind ? $0.key : nil }.sorted() }
-    return StoreChange(
-      soupName: soupName, created: ids(.created), updated: ids(.updated), removed: ids(.removed), isAll: isAll)
+    StoreChange(soupName: soupName, created: ids(.created), updated: ids(.updated), removed: ids(.removed), isAll: isAll)
   }
 }

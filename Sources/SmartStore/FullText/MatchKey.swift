@@ -1,11 +1,13 @@
 import Support
 
-/// What a `match` query looks for: the FTS5 language, with its terms tied to one path when the query names one.
+/// Prepares the key of a `match` query: FTS5 syntax, with its terms limited to one path if the
+/// query names one.
 ///
-/// - Note: Source: Mobile SDK, `QuerySpec.qualifyMatchKey`; phrases in double quotes are one piece here, and a word with an
-///   apostrophe, a hyphen or the like stands for the words it is made of instead of being a syntax error.
+/// - Note: Source: Mobile SDK, `QuerySpec.qualifyMatchKey`. Here, a phrase in double quotes is one
+///   term, and a word with an apostrophe, a hyphen or the like stands for its parts instead of
+///   causing a syntax error.
 enum MatchKey {
-  /// - Parameter reference: `{soup:path}`, put in front of every term; nil leaves the terms to all columns.
+  /// - Parameter reference: `{soup:path}`, which limits every term; nil searches all columns.
   static func qualify(_ key: String, with reference: String?) -> String {
     let bytes = Array(key.utf8)
     var out: [UInt8] = [], i = 0
@@ -27,7 +29,7 @@ enum MatchKey {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Words as a person types them, none of them an operator or syntax: each in double quotes.
+  /// Quotes each word of a user's input, so that none is read as an operator or syntax.
   static func quote(_ words: String) -> String {
     words.split { $0.isWhitespace || $0 == "\0" }
       .map { "\"" + $0.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" }
@@ -36,7 +38,7 @@ enum MatchKey {
 
   private static func isSeparator(_ c: UInt8) -> Bool { c.isASCIIWhitespace || "()".utf8.contains(c) }
 
-  /// A piece ends at a blank or parenthesis, outside double quotes and braces.
+  /// Returns the end of a term: the next blank or parenthesis outside double quotes and braces.
   private static func pieceEnd(_ bytes: [UInt8], _ start: Int) -> Int {
     var i = start
     while i < bytes.count, !isSeparator(bytes[i]) {
@@ -56,7 +58,8 @@ enum MatchKey {
     ["and", "or", "not"].contains(String(decoding: piece, as: UTF8.self).lowercased())
   }
 
-  /// A term that FTS5 would stumble over in double quotes, with its `*` behind them; terms with syntax of FTS5 stay as they are.
+  /// Quotes a term that FTS5 would reject, keeping a `*` after it. Terms with FTS5 syntax stay
+  /// unchanged.
   private static func readable(_ piece: [UInt8]) -> [UInt8] {
     let isPrefix = piece.last == UInt8(ascii: "*"), word = isPrefix ? piece.dropLast() : piece[...]
     guard word.first != UInt8(ascii: "-"), !word.contains(where: isSyntax), !word.allSatisfy(isWord) else { return piece }

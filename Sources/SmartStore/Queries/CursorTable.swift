@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The ids of cursors: never used twice among the stores that share it, so that the cursor of one that was closed is none of
-/// another's.
+/// Issues cursor ids. Stores that share an instance never use an id twice, so an old cursor id
+/// never refers to a cursor of another store.
 package final class CursorIds: Sendable {
   private let last = Atomic<Int64>(0)
 
@@ -10,15 +10,15 @@ package final class CursorIds: Sendable {
   func next() -> Int64 { last.add(1, ordering: .relaxed).newValue }
 }
 
-/// The open cursors of a store. A cursor is a query, the counts taken when it was opened, and where pages begin; pages run on
-/// live data.
+/// The open cursors of a store. A cursor consists of a query, the counts taken when it was opened,
+/// and anchors; its pages are read from live data.
 final class CursorTable: Sendable {
   struct Cursor: Sendable {
     let spec: QuerySpec
     let soup: String?
     let totalEntries: Int
-    /// Where pages begin, as far as it is known.
-    var marks: PageMarks
+    /// Known positions in the result.
+    var anchors: CursorAnchors
 
     var totalPages: Int { (totalEntries + spec.pageSize - 1) / spec.pageSize }
   }
@@ -32,13 +32,14 @@ final class CursorTable: Sendable {
 
   init(_ ids: CursorIds) { self.ids = ids }
 
-  /// - Returns: An id never used before in this store.
+  /// Adds a cursor.
+  /// - Returns: A new id.
   /// - Throws: ``StoreError`` `.tooManyCursors`.
   func add(_ cursor: Cursor) throws -> Int64 {
     try state.withLock { state in
       guard state.open.count < Tuning.maximumCursors else {
         throw StoreError(
-          .tooManyCursors, "\(Tuning.maximumCursors) cursors are open; close those you are done with (closeCursor)")
+          .tooManyCursors, "\(Tuning.maximumCursors) cursors are open; close those that you no longer need with closeCursor")
       }
       let id = ids.next()
       state.open[id] = cursor
@@ -53,8 +54,8 @@ final class CursorTable: Sendable {
     return cursor
   }
 
-  /// Keeps what a page move found out; nothing happens when the cursor was closed meanwhile.
-  func keep(_ marks: PageMarks, for id: Int64) { state.withLock { $0.open[id]?.marks = marks } }
+  /// Stores the anchors that a page read found. Does nothing if the cursor was closed meanwhile.
+  func keep(_ anchors: CursorAnchors, for id: Int64) { state.withLock { $0.open[id]?.anchors = anchors } }
 
   func remove(_ id: Int64) { state.withLock { _ = $0.open.removeValue(forKey: id) } }
 }

@@ -1,19 +1,19 @@
-import Database
 import Support
 
-/// The ranges of an index that a LIKE pattern's fixed beginning can lie in.
+/// The index ranges that can hold matches of a LIKE pattern with a fixed prefix.
 ///
-/// LIKE takes ASCII letters of either case for the same, an index does not: "Ab%" is looked for under AB, Ab, aB and ab.
-/// SQLite itself uses an index for LIKE only when that has the same idea of letters, which would be one index more to write.
-struct LikePrefix {
-  /// Beginnings in ascending order of their bytes, none the beginning of another.
+/// LIKE ignores the case of ASCII letters, an index does not: "Ab%" is looked up under AB, Ab, aB
+/// and ab. SQLite itself uses an index for LIKE only if its collation ignores case as well, and a
+/// second index would slow down writes.
+package struct LikePrefix {
+  /// Prefixes in ascending byte order; none is a prefix of another.
   let beginnings: [[UInt8]]
 
-  /// Letters that count: two ranges each. What follows them is left to LIKE.
+  /// The number of leading letters that are looked up in both cases. LIKE checks the rest.
   private static let letters = 3
 
-  /// - Returns: nil when the pattern has no fixed beginning.
-  init?(pattern: String) {
+  /// - Returns: nil if the pattern has no fixed prefix.
+  package init?(pattern: String) {
     var found: [[UInt8]] = [[]], letters = 0
     for byte in pattern.utf8 {
       guard (UInt8(ascii: " ")...UInt8(ascii: "}")).contains(byte), !"%_".utf8.contains(byte) else { break }
@@ -30,12 +30,12 @@ struct LikePrefix {
     beginnings = found
   }
 
-  /// From each beginning to the first text behind all that begin with it.
-  var ranges: [RowRange] {
+  /// Ranges from each prefix to the first text after all texts that start with it.
+  package var bounds: [KeyBounds] {
     beginnings.map { low in
       var high = low
       high[high.count - 1] += 1  // at most 0x7e: still ASCII
-      return RowRange(
+      return KeyBounds(
         low: .text(String(decoding: low, as: UTF8.self)), high: .text(String(decoding: high, as: UTF8.self)), isOpen: true)
     }
   }

@@ -1,16 +1,16 @@
-import Database
 import JSON
+import Support
 
-/// The smart SQL a query spec stands for.
+/// Translates a query spec into smart SQL.
 extension QuerySpec {
   /// - Parameter soupName: Ignored for smart queries, which name their soups themselves.
-  func smartSql(soupName: String) -> String { select(soupName) + from(soupName) + filter(soupName) + ordering(soupName) }
+  package func smartSql(soupName: String) -> String { select(soupName) + from(soupName) + filter(soupName) + ordering(soupName) }
 
-  func countSmartSql(soupName: String) -> String {
+  package func countSmartSql(soupName: String) -> String {
     kind == .smart ? "SELECT count(*) FROM (\(smartSql ?? ""))" : "SELECT count(*) " + from(soupName) + filter(soupName)
   }
 
-  func idsSmartSql(soupName: String) -> String {
+  package func idsSmartSql(soupName: String) -> String {
     kind == .smart
       ? "SELECT id FROM (\(smartSql ?? ""))" : "SELECT id " + from(soupName) + filter(soupName) + ordering(soupName)
   }
@@ -23,8 +23,8 @@ extension QuerySpec {
 
   private func from(_ soup: String) -> String { kind == .smart ? "" : "FROM {\(soup)} " }
 
-  /// The condition on the entries, with its `WHERE`; empty when there is none.
-  func filter(_ soup: String) -> String {
+  /// Returns the condition on the entries, including its `WHERE`; empty if there is none.
+  package func filter(_ soup: String) -> String {
     if kind == .match { return match(soup) }
     guard kind != .smart, let indexPath else { return "" }
     let field = "{\(soup):\(indexPath)}"
@@ -38,7 +38,8 @@ extension QuerySpec {
     }
   }
 
-  /// The key stands in the SQL, its quotes doubled, so that the references in it become columns as in any smart SQL.
+  /// Returns the condition of a `match` query. The key is part of the SQL, with its quotes doubled,
+  /// so that its references become columns as in any smart SQL.
   private func match(_ soup: String) -> String {
     let key = MatchKey.qualify(matchText ?? "", with: indexPath.map { "{\(soup):\($0)}" })
     let quoted = key.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
@@ -46,7 +47,7 @@ extension QuerySpec {
   }
 
   /// The key of a `match` query as text.
-  var matchText: String? {
+  package var matchText: String? {
     switch matchKey {
     case .string(let text)?: text
     case .integer, .number, .bool: matchKey?.text
@@ -59,11 +60,11 @@ extension QuerySpec {
     return "ORDER BY {\(soup):\(orderPath)} \(order == .ascending ? "ASC" : "DESC") "
   }
 
-  /// The values for the placeholders, as the type of the index wants them.
-  func bindings(_ type: IndexType?) -> [SQLValue] {
+  /// Returns the values of the placeholders, converted to the type of the index.
+  package func bindings(_ type: IndexType?) -> [SQLValue] {
     switch kind {
     case .smart: arguments.map { QuerySpec.value($0, nil) }
-    // Nothing equals NULL.
+    // NULL equals nothing, so the query finds nothing.
     case .exact: [matchKey.map { QuerySpec.value($0, type) } ?? .null]
     case .like: [likeKey].compactMap { $0 }.map { .text($0) }
     case .range: [beginKey, endKey].compactMap { $0 }.map { QuerySpec.value($0, type) }
@@ -71,7 +72,8 @@ extension QuerySpec {
     }
   }
 
-  /// A key in its own type, except where a column keeps another: numbers and booleans under a string index are text.
+  /// Converts a key to the type of its column. For string indexes, numbers and booleans become
+  /// text.
   private static func value(_ key: JSONValue, _ type: IndexType?) -> SQLValue {
     switch (key, type) {
     case (.bool(let value), .string?), (.bool(let value), .fullText?): .text(value ? "true" : "false")

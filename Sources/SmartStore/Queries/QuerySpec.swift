@@ -1,14 +1,14 @@
-import Database
 import JSON
 
-/// What a query asks for: a filter on one path of a soup, or smart SQL.
+/// A query over entries: a filter on one path of a soup, or smart SQL.
 public struct QuerySpec: Sendable, Equatable {
   public enum Kind: String, CaseIterable, Sendable { case exact, range, like, match, smart }
   public enum Order: String, CaseIterable, Sendable { case ascending, descending }
 
   public var kind: Kind
   public var indexPath: String?
-  /// What an exact query looks for; without one it finds nothing. The expression of a match query.
+  /// The value that an exact query looks for; without one it finds nothing. For a match query, the
+  /// full-text expression.
   public var matchKey: JSONValue?
   public var likeKey: String?
   public var beginKey: JSONValue?
@@ -18,9 +18,9 @@ public struct QuerySpec: Sendable, Equatable {
   public var arguments: [JSONValue] = []
   public var orderPath: String?
   public var order = Order.ascending
-  /// Rows a page, at least 1.
+  /// Rows per page, at least 1.
   public var pageSize = Tuning.defaultPageSize
-  /// Which paths to return as rows; nil for whole entries.
+  /// The paths to return as rows; nil returns whole entries.
   public var selectPaths: [String]?
 
   public init(kind: Kind) { self.kind = kind }
@@ -33,16 +33,17 @@ public struct QuerySpec: Sendable, Equatable {
     return spec
   }
 
-  /// Words as a person typed them, made into a key for a `match` query: every one has to occur, none is taken for an operator.
+  /// Quotes a user's words for a `match` query: all of them must occur, and none is read as an
+  /// operator.
   public static func quoteMatch(_ words: String) -> String { MatchKey.quote(words) }
 
-  /// What a spec may hold; `lazy` is for the Lua side, which reads it itself.
+  /// The keys of a query spec. The Lua side reads `lazy` itself.
   package static let keys = KnownKeys([
     "queryType", "indexPath", "matchKey", "likeKey", "beginKey", "endKey", "smartSql", "args", "orderPath", "order", "pageSize",
     "selectPaths", "lazy",
   ])
 
-  /// Reads the form scripts send.
+  /// Parses the JSON form that scripts send.
   /// - Throws: ``StoreError`` `.invalidQuerySpec`, naming the field.
   public init(_ json: JSONObject) throws(StoreError) {
     if let unknown = Self.keys.unknown(in: json) { throw QuerySpec.invalid(unknown.key, unknown.complaint) }
@@ -57,7 +58,7 @@ public struct QuerySpec: Sendable, Equatable {
     endKey = try QuerySpec.scalar(json, "endKey")
     if let size = json["pageSize"], !size.isNull {
       guard let rows = size.integerValue, (1...Int64(Int32.max)).contains(rows) else {
-        throw QuerySpec.invalid("pageSize", "must be a whole number from 1 on")
+        throw QuerySpec.invalid("pageSize", "must be a positive whole number")
       }
       pageSize = Int(rows)
     }
@@ -69,10 +70,10 @@ public struct QuerySpec: Sendable, Equatable {
     try validate()
   }
 
-  /// What a query cannot run with, however the spec was made.
-  func validate() throws(StoreError) {
+  /// Throws unless the query can run. Specs created in Swift need this check, too.
+  package func validate() throws(StoreError) {
     guard (1...Int(Int32.max)).contains(pageSize) else {
-      throw QuerySpec.invalid("pageSize", "must be a whole number from 1 on")
+      throw QuerySpec.invalid("pageSize", "must be a positive whole number")
     }
     if selectPaths?.isEmpty == true { throw QuerySpec.invalid("selectPaths", "must be an array with at least one path") }
     switch kind {
@@ -86,7 +87,7 @@ public struct QuerySpec: Sendable, Equatable {
     case .match:
       guard let matchText else { throw QuerySpec.invalid("matchKey", "is missing") }
       guard matchText.utf8.contains(where: { $0 > UInt8(ascii: " ") }) else { throw QuerySpec.invalid("matchKey", "is empty") }
-      guard !matchText.utf8.contains(0) else { throw QuerySpec.invalid("matchKey", "holds a zero byte") }
+      guard !matchText.utf8.contains(0) else { throw QuerySpec.invalid("matchKey", "contains a zero byte") }
     case .range:
       guard indexPath != nil || (beginKey == nil && endKey == nil) else {
         throw QuerySpec.invalid("indexPath", "is missing")
@@ -96,7 +97,7 @@ public struct QuerySpec: Sendable, Equatable {
       throw QuerySpec.invalid("args", "can only be provided for smart queries")
     }
     for (i, argument) in arguments.enumerated() where argument.objectValue != nil || argument.arrayValue != nil {
-      throw QuerySpec.invalid("args", "value \(i + 1) is \(argument.kindName); strings, numbers, booleans and null can be bound")
+      throw QuerySpec.invalid("args", "value \(i + 1) is \(argument.kindName); it must be a string, number, boolean or null")
     }
   }
 
@@ -142,7 +143,7 @@ public struct QuerySpec: Sendable, Equatable {
     }
     var paths: [String] = []
     for element in elements {
-      guard let path = element.stringValue else { throw invalid("selectPaths", "must hold strings only") }
+      guard let path = element.stringValue else { throw invalid("selectPaths", "must contain only strings") }
       paths.append(path)
     }
     return paths

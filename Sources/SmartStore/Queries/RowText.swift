@@ -1,58 +1,77 @@
-import Database
 import JSON
 import RecordScan
+import Support
 
-/// A page of a query's result, as JSON text.
+/// A page of a query's result as JSON text.
 package struct QueryPage: Sendable {
-  /// The array of entries, or of rows as arrays, behind the page's head.
+  /// The page's head, followed by the array of entries, or of rows as arrays.
   package var text: [UInt8]
   package var rows: Int
-  /// No row follows; also true if that was not looked at.
+  /// Whether no row follows; also true if this was not checked.
   package var isLast: Bool
-  /// Bytes of each row in `text`, for a page of unchecked entries; empty for any other.
-  var lengths: [Int32] = []
+  /// The byte length of each row in `text`, for a page of unchecked entries; otherwise empty.
+  package var lengths: [Int32] = []
 
-  static func empty(_ form: PageForm, isLast: Bool) -> QueryPage {
+  package static func empty(_ form: PageForm, isLast: Bool) -> QueryPage {
     QueryPage(text: Array(form.head.utf8) + Array("[]".utf8), rows: 0, isLast: isLast)
   }
 }
 
-/// What a page looks like as text.
-struct PageForm {
-  /// What a row of a page is, and who looks into it.
-  enum Row {
-    /// An array of columns.
+/// The current row of a result. Every engine has its own, and a page is built from any of them.
+package protocol ResultRow {
+  func type(_ column: Int32) -> ColumnType
+  func int64(_ column: Int32) -> Int64
+  func double(_ column: Int32) -> Double
+  /// The bytes of a text or blob, valid until the result moves on.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer
+  func columnName(_ column: Int32) -> String
+}
+
+/// The text form of a page.
+package struct PageForm {
+  /// The form of a row.
+  package enum Row {
+    /// An array of column values.
     case columns
-    /// The entry, which is seen to be one JSON object.
+    /// The entry, verified to be a JSON object.
     case entry
-    /// The entry as it is stored. The reader has to check that it is JSON.
+    /// The entry as stored. The reader must check that it is valid JSON.
     case record
   }
 
-  /// Stands before the array: additions to a page go behind, where nothing has to be moved.
-  var head = ""
-  var row: Row
-  /// Bytes it may have.
-  var limit = Tuning.pageBytes
+  /// Text before the array. Other additions to a page follow the array, where nothing has to be
+  /// moved.
+  package var head: String
+  package var row: Row
+  /// The size limit in bytes.
+  package var limit: Int
+
+  /// - Parameter limit: nil for the usual one.
+  package init(head: String = "", row: Row, limit: Int? = nil) {
+    self.head = head
+    self.row = row
+    self.limit = limit ?? Tuning.pageBytes
+  }
 }
 
-/// Builds a page as text, row by row. Stored entries are spliced in as they are, never parsed.
-struct RowText {
+/// Builds the text of a page row by row. Stored entries are copied as they are, without parsing.
+package struct RowText {
   private var text: [UInt8] = []
   private var lengths: [Int32] = []
-  private(set) var rows = 0
+  package private(set) var rows = 0
   private let columns: Int32
-  private let row: PageForm.Row
+  private let kind: PageForm.Row
   private let limit: Int
-  /// Columns that hold entries: by their name.
+  /// Whether each column holds entries, judged by its name.
   private let isEntry: [Bool]
 
   /// - Parameters:
-  ///   - columns: How many of the statement's columns belong to the row.
-  ///   - capacity: Bytes the page may come to.
-  init(_ statement: Statement, columns: Int32, form: PageForm, capacity: Int = 0) {
+  ///   - first: A row of the result, which names the columns.
+  ///   - columns: The number of columns that belong to the row.
+  ///   - capacity: The number of bytes to reserve.
+  package init(_ first: some ResultRow, columns: Int32, form: PageForm, capacity: Int = 0) {
     self.columns = columns
-    row = form.row
+    kind = form.row
     limit = form.limit
     text.reserveCapacity(capacity)
     text.append(contentsOf: form.head.utf8)
@@ -61,56 +80,57 @@ struct RowText {
       form.row != .columns
       ? []
       : (0..<columns).map { i in
-        let name = statement.columnName(i)
+        let name = first.columnName(i)
         return name == "soup" || name.hasPrefix("soup:")
       }
   }
 
-  /// - Throws: ``StoreError`` `.queryLimit` when the page gets too large.
-  mutating func append(_ statement: Statement) throws {
+  /// Appends the current row of a result.
+  /// - Throws: ``StoreError`` `.queryLimit` if the page gets too large.
+  package mutating func append(_ row: some ResultRow) throws {
     guard text.count <= limit else {
       throw StoreError(.queryLimit, "a page of \(rows) rows has more than \(limit) bytes; ask for fewer rows with 'pageSize'")
     }
     if rows > 0 { text.append(UInt8(ascii: ",")) }
     rows += 1
-    switch row {
-    case .entry: return append(statement, 0, isEntry: true)
-    case .record: return appendRecord(statement)
+    switch kind {
+    case .entry: return append(row, 0, isEntry: true)
+    case .record: return appendRecord(row)
     case .columns: break
     }
     text.append(UInt8(ascii: "["))
     for i in 0..<columns {
       if i > 0 { text.append(UInt8(ascii: ",")) }
-      append(statement, i, isEntry: isEntry[Int(i)])
+      append(row, i, isEntry: isEntry[Int(i)])
     }
     text.append(UInt8(ascii: "]"))
   }
 
-  consuming func page(isLast: Bool) -> QueryPage {
+  package consuming func page(isLast: Bool) -> QueryPage {
     text.append(UInt8(ascii: "]"))
     return QueryPage(text: text, rows: rows, isLast: isLast, lengths: lengths)
   }
 
-  private mutating func appendRecord(_ statement: Statement) {
+  private mutating func appendRecord(_ row: some ResultRow) {
     let before = text.count
-    if statement.type(0) == .text, case let value = statement.bytes(0), value.first == UInt8(ascii: "{"),
+    if row.type(0) == .text, case let value = row.bytes(0), value.first == UInt8(ascii: "{"),
       value.last == UInt8(ascii: "}")
     {
       text.append(contentsOf: value)
     } else {
-      append(statement, 0, isEntry: true)
+      append(row, 0, isEntry: true)
     }
     lengths.append(Int32(text.count - before))
   }
 
-  private mutating func append(_ statement: Statement, _ i: Int32, isEntry: Bool) {
-    switch statement.type(i) {
+  private mutating func append(_ row: some ResultRow, _ i: Int32, isEntry: Bool) {
+    switch row.type(i) {
     case .null, .blob: text.append(contentsOf: "null".utf8)
-    case .integer: JSONText.append(statement.int64(i), to: &text)
-    case .real: JSONText.append(statement.double(i), to: &text)
+    case .integer: JSONText.append(row.int64(i), to: &text)
+    case .real: JSONText.append(row.double(i), to: &text)
     case .text:
-      let value = statement.bytes(i)
-      // A column that a query itself named `soup` may hold anything: only what is JSON is spliced as JSON.
+      let value = row.bytes(i)
+      // A query may name any column `soup`: copy its text only if it is valid JSON.
       if isEntry, JSONWalker.isObject(value) {
         text.append(contentsOf: value)
       } else if JSONWalker.isUTF8(value) {

@@ -1,32 +1,49 @@
 import Support
 
-/// Turns smart SQL into SQL: `{soup}` and `{soup:path}` become tables, columns and expressions.
+/// The names that an engine gives the tables and columns of soups in its SQL.
+package protocol SQLDialect: Sendable {
+  func table(of soup: Soup) -> String
+  /// Returns the column that holds the values of a path; nil if they are read from the entries'
+  /// texts.
+  func column(of path: String, in soup: Soup) -> String?
+  /// Returns the expression that reads a path from the entries' texts.
+  /// - Parameter qualifier: The name of the table or its alias; nil if the column is unambiguous.
+  func extraction(of path: String, qualifier: String?) -> String
+}
+
+/// Translates smart SQL into SQL: `{soup}` and `{soup:path}` become tables, columns and
+/// expressions.
 ///
-/// One pass from left to right that understands strings, quoted names and comments. References inside a string stay text,
-/// except in the string behind `MATCH`, where column filters of full-text queries stand. A semicolon behind the statement goes.
-/// - Note: Source: Mobile SDK, `SmartSqlHelper`; same results on everything its tests convert.
-struct SmartSql {
+/// One pass from left to right that recognizes strings, quoted names and comments. References
+/// inside a string stay text, except in the string after `MATCH`, which holds the column filters of
+/// full-text queries. A semicolon after the statement is removed.
+/// - Note: Source: Mobile SDK, `SmartSqlHelper`; the results equal those in its tests.
+package struct SmartSql {
   private let text: [UInt8]
+  private let dialect: any SQLDialect
   private let soup: (String) throws -> Soup?
   private var out: [UInt8] = []
   private var i = 0
-  /// Where the output ended when the statement did: nothing but blanks and comments may follow.
+  /// The length of the output at the end of the statement; only blanks and comments may follow.
   private var end: Int?
   private var isStatement = true
 
   /// - Parameters:
-  ///   - isStatement: It is all of a statement. A part of one, made from a query spec, may hold anything in its names.
-  ///   - soup: Finds a soup by name, nil when there is none.
+  ///   - isStatement: Whether the text is a complete statement. A fragment, made from a query spec,
+  ///     may contain anything in its names.
+  ///   - dialect: The names of tables and columns.
+  ///   - soup: Finds a soup by name; returns nil if there is none.
   /// - Throws: ``StoreError`` `.invalidSmartSql`, `.noSuchSoup`, `.notReadOnly`, `.queryLimit`.
-  static func convert(
-    _ smartSql: String, isStatement: Bool = true, soup: @escaping (String) throws -> Soup?
+  package static func convert(
+    _ smartSql: String, isStatement: Bool = true, dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?
   ) throws -> String {
     guard smartSql.utf8.count <= Tuning.querySqlBytes else {
       throw StoreError(
-        .queryLimit, "the smart SQL has \(smartSql.utf8.count) bytes; at most \(Tuning.querySqlBytes). Values belong into 'args'")
+        .queryLimit,
+        "the smart SQL has \(smartSql.utf8.count) bytes; the limit is \(Tuning.querySqlBytes). Pass values in 'args'")
     }
-    var converter = SmartSql(text: Array(smartSql.utf8), soup: soup)
-    guard !converter.text.contains(0) else { throw StoreError(.invalidSmartSql, "smart SQL holds a zero byte") }
+    var converter = SmartSql(text: Array(smartSql.utf8), dialect: dialect, soup: soup)
+    guard !converter.text.contains(0) else { throw StoreError(.invalidSmartSql, "smart SQL contains a zero byte") }
     converter.isStatement = isStatement
     if isStatement { try converter.refuseWrites() }
     while converter.i < converter.text.count { try converter.step() }
@@ -34,14 +51,16 @@ struct SmartSql {
     return String(decoding: converter.out, as: UTF8.self)
   }
 
-  private init(text: [UInt8], soup: @escaping (String) throws -> Soup?) {
+  private init(text: [UInt8], dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?) {
     self.text = text
+    self.dialect = dialect
     self.soup = soup
   }
 
-  /// A clear word for the likeliest mistakes. What really keeps queries from writing is SQLite's own authorizer.
+  /// Reports the likeliest mistakes clearly. SQLite's authorizer is what actually keeps queries
+  /// from writing.
   private func refuseWrites() throws {
-    let start = text[(SmartSql.startOfStatement(text))...]
+    let start = text[startOfStatement...]
     let word = String(decoding: start.prefix { $0.isASCIILetter }, as: UTF8.self).lowercased()
     let writing: Set = [
       "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "attach", "detach", "vacuum", "reindex",
@@ -50,9 +69,9 @@ struct SmartSql {
     guard !writing.contains(word) else { throw StoreError(.notReadOnly, "Only SELECT are supported") }
   }
 
-  /// The position of the first byte that is neither a blank nor in a comment.
-  private static func startOfStatement(_ text: [UInt8]) -> Int {
-    var skipper = SmartSql(text: text, soup: { _ in nil })
+  /// Returns the position of the first byte outside of blanks and comments.
+  private var startOfStatement: Int {
+    var skipper = SmartSql(text: text, dialect: dialect, soup: { _ in nil })
     while skipper.i < text.count {
       switch text[skipper.i] {
       case let c where c.isASCIIWhitespace: skipper.i += 1
@@ -77,7 +96,7 @@ struct SmartSql {
     default:
       guard end == nil else {
         throw StoreError(
-          .invalidSmartSql, "smart SQL holds more than one statement; a second one begins at character \(character(i))")
+          .invalidSmartSql, "smart SQL contains more than one statement; the second one begins at character \(character(i))")
       }
       try stepInStatement()
     }
@@ -97,7 +116,7 @@ struct SmartSql {
 
   private var next: UInt8? { i + 1 < text.count ? text[i + 1] : nil }
 
-  /// Copies a quoted name; a doubled quote inside belongs to it.
+  /// Copies a quoted name; a doubled quote is part of the name.
   private mutating func copy(until close: UInt8) {
     out.append(text[i])
     i += 1
@@ -154,17 +173,19 @@ struct SmartSql {
     }
   }
 
-  /// True when what was written so far ends in the word MATCH and blanks.
+  /// True if the output so far ends in the word MATCH and blanks.
   private var followsMatch: Bool {
     let before = out.reversed().drop { $0.isASCIIWhitespace }
     guard before.count < out.count else { return false }
     return String(decoding: before.prefix(5).reversed(), as: UTF8.self).lowercased() == "match"
   }
 
-  /// Position of a byte, in characters from 0.
+  /// Returns the position of a byte in characters, counted from 0.
   private func character(_ offset: Int) -> Int { text[..<offset].reduce(0) { $1 & 0xc0 == 0x80 ? $0 : $0 + 1 } }
 
-  /// - Parameter isMatched: It stands in the text behind `MATCH`, where only full_text columns are known.
+  /// Translates a reference.
+  /// - Parameter isMatched: Whether it is in the text after `MATCH`, where only full_text columns
+  ///   exist.
   private mutating func reference(isMatched: Bool = false) throws {
     guard let close = text[i...].firstIndex(of: UInt8(ascii: "}")), close > i + 1 else {
       out.append(text[i])
@@ -184,7 +205,7 @@ struct SmartSql {
       guard !namesFullText || soup.hasFullText else {
         throw StoreError(.pathNotIndexed, "soup \(soup.name) has no full_text index")
       }
-      out.append(contentsOf: soup.table.utf8)
+      out.append(contentsOf: dialect.table(of: soup).utf8)
       return
     }
     guard !isMatched || soup.specs.contains(where: { $0.path == parts[1] && $0.type == .fullText }) else {
@@ -200,22 +221,26 @@ struct SmartSql {
   }
 
   private mutating func write(_ soup: Soup, _ path: String) {
-    let expression = soup.expression(path), isQualified = out.last == UInt8(ascii: ".")
+    let column = dialect.column(of: path, in: soup), isQualified = out.last == UInt8(ascii: ".")
     switch path {
     case SoupField.entryId, SoupField.lastModified, SoupField.created, SoupField.soup:
-      out.append(contentsOf: (isQualified ? expression : "\(soup.table).\(expression)").utf8)
+      let name = column ?? path
+      out.append(contentsOf: (isQualified ? name : "\(dialect.table(of: soup)).\(name)").utf8)
     default:
-      guard isQualified, expression.hasPrefix("json_extract(soup") else {
-        out.append(contentsOf: expression.utf8)
+      if let column {
+        out.append(contentsOf: column.utf8)
         return
       }
-      out.removeLast()
-      let qualifier = takeQualifier()
-      out.append(contentsOf: Soup.extract(path, qualifier: qualifier).utf8)
+      var qualifier: String?
+      if isQualified {
+        out.removeLast()
+        qualifier = takeQualifier()
+      }
+      out.append(contentsOf: dialect.extraction(of: path, qualifier: qualifier).utf8)
     }
   }
 
-  /// Takes the name in front of a dot back out of the output: a word, or a quoted name.
+  /// Removes the name before a dot from the output and returns it: a word or a quoted name.
   private mutating func takeQualifier() -> String {
     var start = out.count
     if let quote = out.last, "\"'`".utf8.contains(quote) {

@@ -6,62 +6,65 @@ extension Store {
   ///
   /// - Parameters:
   ///   - spec: The query.
-  ///   - soup: The soup of a query that is no smart query.
-  ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries
-  ///     then ends with `entryLengths`, the bytes of each in the text.
-  ///   - cancellation: Ends the query while it runs or waits for its turn. Closing the store does, too.
+  ///   - soup: The soup; nil for a smart query.
+  ///   - asRecords: Skips checking that stored entries are valid JSON, for a caller that reads them
+  ///     field by field and checks them itself. A page of entries then ends with `entryLengths`,
+  ///     the byte length of each entry.
+  ///   - cancellation: Cancels the query while it runs or waits. Closing the store cancels it as
+  ///     well.
   /// - Returns: JSON text `{currentPageOrderedEntries, cursorId, currentPageIndex, pageSize, totalEntries, totalPages}`.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.queryLimit`, `.cancelled`,
   ///   `.tooManyCursors`, `.sqlite`.
   public func openCursor(
     _ spec: QuerySpec, soup: String?, asRecords: Bool = false, cancellation: QueryCancellation = QueryCancellation()
   ) throws -> [UInt8] {
-    let (page, total, marks) = try readBlocking(for: cancellation, isSmart: spec.kind == .smart) { snapshot in
-      var marks: PageMarks? = PageMarks()
-      let page = try snapshot.page(0, of: spec, soup: soup, head: Store.cursorHead, asRecords: asRecords, marks: &marks)
-      // What fits on a page needs no counting.
-      guard !page.isLast else { return (page, page.rows, PageMarks()) }
+    let (page, total, anchors) = try readBlocking(for: cancellation, isSmart: spec.kind == .smart) { snapshot in
+      var anchors: CursorAnchors? = CursorAnchors()
+      let page = try snapshot.page(0, of: spec, soup: soup, head: Store.cursorHead, asRecords: asRecords, anchors: &anchors)
+      // A result that fits on one page needs no counting.
+      guard !page.isLast else { return (page, page.rows, CursorAnchors()) }
       let total = try snapshot.count(spec, soup: soup)
-      marks?.hold(in: try snapshot.view(), total: total)
-      return (page, total, marks ?? PageMarks())
+      anchors?.hold(in: try snapshot.view(), total: total)
+      return (page, total, anchors ?? CursorAnchors())
     }
-    let cursor = CursorTable.Cursor(spec: spec, soup: soup, totalEntries: total, marks: marks)
+    let cursor = CursorTable.Cursor(spec: spec, soup: soup, totalEntries: total, anchors: anchors)
     return Store.cursorText(try cursors.add(cursor), cursor, index: 0, page)
   }
 
-  /// Reads another page of a cursor, from the data as they are now. The totals stay those of its opening.
+  /// Reads another page of a cursor from the current data. The totals stay as they were when the
+  /// cursor was opened.
   ///
-  /// Pages beside one that was read cost the same at any depth until the next write to the store, when an index has the query's
-  /// order; a far jump passes over the entries of that index, from the nearest row that is known. Smart queries count up to
-  /// the page.
+  /// If an index has the query's order, the pages next to one that was read cost the same at any
+  /// depth, until the next write to the store. A jump skips index entries from the nearest known
+  /// row. Smart queries count from the first row.
   /// - Parameters:
   ///   - id: The `cursorId` of ``openCursor(_:soup:asRecords:cancellation:)``.
-  ///   - index: Counts from 0; moved into the range of pages the cursor has.
-  ///   - asRecords: As when the cursor is opened.
-  ///   - cancellation: Likewise.
+  ///   - index: The page number, counted from 0; clamped to the pages of the cursor.
+  ///   - asRecords: As for opening the cursor.
+  ///   - cancellation: As for opening the cursor.
   /// - Throws: ``StoreError`` `.noSuchCursor`, and what the query throws.
   public func moveCursor(
     _ id: Int64, toPageIndex index: Int64, asRecords: Bool = false, cancellation: QueryCancellation = QueryCancellation()
   ) throws -> [UInt8] {
     let cursor = try cursors.find(id)
     let page = Int(min(max(0, index), Int64(max(0, cursor.totalPages - 1))))
-    var marks = cursor.marks
+    var anchors = cursor.anchors
     let isSmart = cursor.spec.kind == .smart
-    let result = try readBlocking(on: marks.view?.reader, for: cancellation, isSmart: isSmart) { snapshot in
-      marks.begin(try snapshot.view())
-      var known: PageMarks? = marks
-      defer { marks = known ?? marks }
+    let result = try readBlocking(on: anchors.view?.reader, for: cancellation, isSmart: isSmart) { snapshot in
+      anchors.begin(try snapshot.view())
+      var known: CursorAnchors? = anchors
+      defer { anchors = known ?? anchors }
       return try snapshot.page(
-        page, of: cursor.spec, soup: cursor.soup, head: Store.cursorHead, asRecords: asRecords, marks: &known)
+        page, of: cursor.spec, soup: cursor.soup, head: Store.cursorHead, asRecords: asRecords, anchors: &known)
     }
-    cursors.keep(marks, for: id)
+    cursors.keep(anchors, for: id)
     return Store.cursorText(id, cursor, index: page, result)
   }
 
-  /// Closing a cursor that is not open does nothing.
+  /// Closes a cursor. Does nothing if it is not open.
   public func closeCursor(_ id: Int64) { cursors.remove(id) }
 
-  /// One page of a query without a cursor.
+  /// Reads one page of a query without a cursor.
   /// - Returns: JSON text of an array: entries, or rows as arrays.
   public func query(
     _ spec: QuerySpec, soup: String? = nil, pageIndex: Int = 0, cancellation: QueryCancellation = QueryCancellation()
@@ -71,7 +74,7 @@ extension Store {
     }
   }
 
-  /// How many entries or rows a query has in all.
+  /// Returns the total number of entries or rows of a query.
   public func count(
     _ spec: QuerySpec, soup: String? = nil, cancellation: QueryCancellation = QueryCancellation()
   ) throws -> Int {

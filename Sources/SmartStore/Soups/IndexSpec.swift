@@ -1,20 +1,10 @@
 import JSON
 import Support
 
-/// How the value at a path is kept for queries.
+/// How the values at a path are indexed.
 public enum IndexType: String, CaseIterable, Sendable {
   case string, integer, floating, json1
   case fullText = "full_text"
-
-  /// The column that holds the projected value; none for `json1`, which is an index over an expression.
-  var columnType: String? {
-    switch self {
-    case .string, .fullText: "TEXT"
-    case .integer: "INTEGER"
-    case .floating: "REAL"
-    case .json1: nil
-    }
-  }
 }
 
 /// A path and a type that make a field of a soup's entries queryable.
@@ -27,11 +17,11 @@ public struct IndexSpec: Sendable, Equatable {
     self.type = type
   }
 
-  /// `columnName` stands in index specs that the model's own stores give away.
+  /// The Mobile SDK's stores return index specs with `columnName`, so it is accepted and ignored.
   package static let keys = KnownKeys(["path", "type"], ignoring: ["columnName"])
 
-  /// Reads `{"path": …, "type": …}`.
-  /// - Throws: ``StoreError`` `.invalidIndexSpec`, naming the position and what is wrong there.
+  /// Parses `{"path": …, "type": …}`.
+  /// - Throws: ``StoreError`` `.invalidIndexSpec`, naming the position and the mistake.
   public init(_ json: JSONValue, position: Int = 0) throws(StoreError) {
     if let unknown = json.objectValue.flatMap(Self.keys.unknown(in:)) {
       throw StoreError(.invalidIndexSpec, "index spec \(position + 1): '\(unknown.key)' \(unknown.complaint)")
@@ -60,8 +50,9 @@ public struct IndexSpec: Sendable, Equatable {
 
   public var json: JSONValue { ["path": .string(path), "type": .string(type.rawValue)] }
 
-  /// SQLite looks at a subscript only where there is an array. Brackets inside double quotes are part of a name.
-  var hasGoodSubscripts: Bool {
+  /// Whether the subscripts are valid. SQLite checks a subscript only when it meets an array.
+  /// Brackets inside double quotes are part of a name.
+  package var hasGoodSubscripts: Bool {
     let unquoted = path.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 0 }
     return unquoted.allSatisfy { part in
       part.element.split(separator: "[", omittingEmptySubsequences: false).dropFirst().allSatisfy { rest in
@@ -72,18 +63,18 @@ public struct IndexSpec: Sendable, Equatable {
     }
   }
 
-  /// What registering refuses, before anything is written.
-  static func validate(_ specs: [IndexSpec], soup: String) throws(StoreError) {
+  /// Throws unless the specs can be registered.
+  package static func validate(_ specs: [IndexSpec], soup: String) throws(StoreError) {
     guard !specs.isEmpty else { throw StoreError(.invalidIndexSpec, "No indexSpecs specified for soup: \(soup)") }
     var seen = Set<String>()
     for spec in specs {
       let path = spec.path
       guard !path.isEmpty, !path.utf8.contains(where: { $0 == UInt8(ascii: "'") || $0 < UInt8(ascii: " ") }) else {
         throw StoreError(
-          .invalidIndexSpec, "path '\(path)' of soup \(soup): a path is not empty and holds no quote or control character")
+          .invalidIndexSpec, "path '\(path)' of soup \(soup): a path must not be empty or contain quotes or control characters")
       }
       guard seen.insert(path).inserted else {
-        throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup) is indexed twice; give each path once")
+        throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup) is indexed twice; list each path once")
       }
     }
   }

@@ -1,55 +1,31 @@
-import Database
-import Glibc
 import JSON
 import RecordScan
 import Support
 
-/// What goes into an index column. Text points into a page or a scratch buffer and is valid for one record only.
-enum IndexValue {
+/// The value of an index column. Text points into a page or a scratch buffer and is valid for one
+/// record only.
+package enum IndexValue {
   case null
   case integer(Int64)
   case real(Double)
   case text(UnsafeRawBufferPointer)
-
-  /// Binds without copying: the value must outlive the statement's step.
-  @inline(__always)
-  func bind(to statement: Statement, _ index: Int32) {
-    switch self {
-    case .null: statement.bindNull(index)
-    case .integer(let value): statement.bind(index, value)
-    case .real(let value): statement.bind(index, value)
-    case .text(let bytes): statement.bind(index, text: bytes)
-    }
-  }
-
-  /// Whether the column of the current row holds something else.
-  @inline(__always)
-  func differs(from statement: Statement, _ column: Int32) -> Bool {
-    switch self {
-    case .text(let bytes):
-      let old = statement.bytes(column)
-      if old.count != bytes.count { return true }
-      if bytes.count == 0 { return statement.isNull(column) }
-      return memcmp(old.baseAddress!, bytes.baseAddress!, bytes.count) != 0
-    case .null: return !statement.isNull(column)
-    case .integer(let value): return statement.isNull(column) || statement.int64(column) != value
-    case .real(let value): return statement.isNull(column) || statement.double(column) != value
-    }
-  }
 }
 
-/// Turns scanned values into index values: the table of what each type of index keeps of each kind of value.
-struct IndexProjection {
-  /// Holds unescaped and rebuilt text until the record is written.
+/// Converts scanned values into index values, by the type of the index and the kind of the value.
+package struct IndexProjection {
+  /// Holds decoded and rebuilt text until the record is written.
   private let scratch = TextArena()
 
-  /// Call before each record: text of the one before is gone then.
-  func begin() { scratch.clear() }
+  package init() {}
 
+  /// Call before each record. Frees the text of the previous one.
+  package func begin() { scratch.clear() }
+
+  /// Returns the index value of a scanned value.
   /// - Parameters:
-  ///   - page: The text that `value` lies in.
+  ///   - page: The text that contains `value`.
   ///   - record: The whole record, for paths that lead through arrays.
-  func value(
+  package func value(
     _ value: ScannedValue, type: IndexType, path: String, in page: UnsafeRawBufferPointer, record: ScannedRecord
   ) throws -> IndexValue {
     if value.kind == .arrayStep { return try projected(path, type, in: page, record) }
@@ -69,8 +45,8 @@ struct IndexProjection {
     }
   }
 
-  /// A number as json1 has it: an integer where 64 bits hold it, else a real.
-  func ownClass(_ value: ScannedValue, in page: UnsafeRawBufferPointer) -> IndexValue {
+  /// Returns a number in json1's type: an integer if it fits into 64 bits, else a real.
+  package func ownClass(_ value: ScannedValue, in page: UnsafeRawBufferPointer) -> IndexValue {
     switch JSONValue.number(parsing: slice(value, page)) {
     case .integer(let integer): .integer(integer)
     case .number(let real): .real(real)
@@ -106,7 +82,8 @@ struct IndexProjection {
     }
   }
 
-  /// Digits stay as they are; other numbers get one form, the one that numbers to look for are given too: `1e1` is `10.0`.
+  /// Returns a number as text. Whole numbers keep their digits; others get the same form as the
+  /// keys of queries: `1e1` becomes `10.0`.
   private func number(_ digits: UnsafeRawBufferPointer) -> IndexValue {
     guard digits.contains(where: { $0 == UInt8(ascii: ".") || $0 | UInt8.caseBit == UInt8(ascii: "e") }),
       case .number(let value) = JSONValue.number(parsing: digits), value.isFinite
@@ -116,7 +93,8 @@ struct IndexProjection {
 
   private func keep(_ bytes: [UInt8]) -> IndexValue { .text(scratch.keep(bytes)) }
 
-  /// Compact JSON with `/` written `\/`, as the model keeps it: exact matches on an array's text see it.
+  /// Returns compact JSON with `/` escaped as `\/`, as the Mobile SDK stores it. Exact matches on
+  /// the text of an array depend on it.
   static func containerText(_ value: JSONValue) -> [UInt8] {
     var out: [UInt8] = []
     for byte in value.serialized() {
@@ -126,7 +104,7 @@ struct IndexProjection {
     return out
   }
 
-  /// A number as an integer: fractions cut towards zero, clamped to 64 bits.
+  /// Converts a number to an integer: truncates fractions and clamps to 64 bits.
   static func integer(_ digits: UnsafeRawBufferPointer) -> IndexValue {
     let text = String(decoding: digits, as: UTF8.self)
     if let exact = Int64(text) { return .integer(exact) }
@@ -150,10 +128,11 @@ struct IndexProjection {
   }
 }
 
-/// The dotted paths of index specs, through a value.
+/// Resolves the dotted paths of index specs.
 package enum SoupPath {
-  /// An object step takes the key; an array step applies what is left of the path to each element and keeps what it yields, in
-  /// order. An array that yields nothing, and a path that goes on behind a string or number, lead nowhere.
+  /// Returns the value at a path. An object is entered by key. For an array, the rest of the path
+  /// is applied to each element, and the results form an array. An array without results, and a
+  /// path that continues after a string or number, have no value.
   /// - Note: Source: Mobile SDK, `SmartStore.project`.
   package static func project(_ value: JSONValue, _ path: String) -> JSONValue? {
     let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

@@ -1,14 +1,14 @@
 import JSON
 
-/// Soups and entries, as applications use them. Every call is one transaction, blocks until it is done, and may be made from
-/// any thread outside the cooperative pool.
+/// Soups and entries. Every call is one transaction and blocks until it is done. Call from any
+/// thread outside the cooperative pool.
 extension Store {
-  /// Creates a soup; one that exists is left as it is, whatever its specs.
+  /// Creates a soup. An existing soup stays unchanged, even if its specs differ.
   /// - Throws: ``StoreError`` `.invalidSoupName`, `.invalidIndexSpec`. Nothing is created then.
   public func registerSoup(_ name: String, indexSpecs: [IndexSpec]) throws {
     try Soup.validate(name: name)
     if try soupExists(name) {
-      // The specs given are still looked at: a mistake in them would otherwise stay unseen.
+      // Validate the specs anyway: otherwise a mistake in them would go unnoticed.
       return try wrapped { try IndexSpec.validate(indexSpecs, soup: name) }
     }
     try writeBlocking(.synced) { try $0.registerSoup(name, indexSpecs) }
@@ -19,13 +19,13 @@ extension Store {
   /// - Throws: ``StoreError`` `.noSuchSoup`.
   public func indexSpecs(ofSoup name: String) throws -> [IndexSpec] { try readBlocking { try $0.indexSpecs(of: name) } }
 
-  /// All soups, sorted by name.
+  /// Returns the names of all soups, sorted.
   public func soupNames() throws -> [String] { try readBlocking { try $0.soupNames() } }
 
-  /// Drops a soup with its entries; nothing happens when there is none.
+  /// Drops a soup with its entries. Does nothing if it does not exist.
   public func removeSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.removeSoup(name) } }
 
-  /// Drops every soup, all of them or none.
+  /// Drops every soup in one transaction.
   public func removeAllSoups() throws {
     try writeBlocking(.synced) { transaction in
       for name in try transaction.soupNames() { try transaction.removeSoup(name) }
@@ -41,7 +41,8 @@ extension Store {
   /// - Parameters:
   ///   - entries: JSON text of an array of objects.
   ///   - soup: The soup's name.
-  ///   - externalIdPath: `_soupEntryId`, or an indexed path, such as `Id`, that finds the entry to update.
+  ///   - externalIdPath: `_soupEntryId`, or an indexed path, such as `Id`, that finds the entry to
+  ///     update.
   /// - Returns: The entries as stored, in the same order, as JSON text. `_soupLastModifiedDate` is in ms since 1970 UTC.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.pathNotIndexed`, `.missingExternalId`, `.ambiguousExternalId`, `.noSuchEntry`,
   ///   `.invalidEntry`. Nothing is written then.
@@ -50,11 +51,12 @@ extension Store {
   public func upsert(
     _ entries: [UInt8], into soup: String, externalIdPath: String = "_soupEntryId"
   ) throws -> [UInt8] {
-    try writeBlocking(.synced) { try $0.writer(soup).upsert(entries, externalIdPath: externalIdPath) }
+    try writeBlocking(.synced) { try $0.upsert(entries, into: soup, externalIdPath: externalIdPath) }
   }
 
-  /// The entries found, in the order asked for; ids without an entry are left out.
-  /// - Returns: JSON text of an array. An entry whose text was damaged in the file is a string there, as in a query's page.
+  /// Returns entries in the order of the ids; skips ids without an entry.
+  /// - Returns: JSON text of an array. An entry whose text is damaged in the file becomes a string,
+  ///   as on a query's page.
   /// - Throws: ``StoreError`` `.noSuchSoup`.
   public func retrieve(_ ids: [Int64], from soup: String) throws -> [UInt8] {
     try readBlocking { try $0.page(of: ids, in: soup) }
@@ -68,19 +70,19 @@ extension Store {
 
   /// Removes the entries on the first page of a query: at most its `pageSize`, in its order.
   ///
-  /// A smart query runs twice: first beside the writer, so that an endless one does not block writes. A cancelled one removes
-  /// nothing.
+  /// A smart query runs on a reader first, so that an endless one does not block writes. A
+  /// cancelled query removes nothing.
   public func removeEntries(
     matching spec: QuerySpec, from soup: String, cancellation: QueryCancellation = QueryCancellation()
   ) throws {
     if spec.kind == .smart {
       try readBlocking(for: cancellation, isSmart: true) { snapshot in
-        _ = try snapshot.soup(soup)
+        _ = try snapshot.indexSpecs(of: soup)
         _ = try snapshot.entryIds(spec, soup: soup, limit: spec.pageSize)
       }
     }
     try writeBlocking(.synced) { transaction in
-      _ = try transaction.soup(soup)
+      _ = try transaction.indexSpecs(of: soup)
       let ids = try transaction.run(for: cancellation) {
         try transaction.entryIds(spec, soup: soup, limit: spec.pageSize)
       }

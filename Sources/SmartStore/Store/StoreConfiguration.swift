@@ -1,6 +1,6 @@
 import JSON
 
-/// The contents of `userstore.json` and `globalstore.json`: soups that a store has from the start.
+/// The contents of `userstore.json` and `globalstore.json`: the initial soups of a store.
 public struct StoreConfiguration: Sendable {
   public struct SoupDefinition: Sendable {
     public let name: String
@@ -9,9 +9,10 @@ public struct StoreConfiguration: Sendable {
 
   public let soups: [SoupDefinition]
 
-  /// - Throws: ``StoreError`` `.invalidConfiguration`, naming the file, the line, the key and the soup.
+  /// - Throws: ``StoreError`` `.invalidConfiguration`, naming the file, the line, the key and the
+  ///   soup.
   public init(_ file: JSONFile) throws(StoreError) {
-    guard let top = file.value.objectValue else { throw StoreConfiguration.invalid(file.problem("must hold an object")) }
+    guard let top = file.value.objectValue else { throw StoreConfiguration.invalid(file.problem("must contain an object")) }
     if let unknown = KnownKeys(["soups"]).unknown(in: top) {
       throw StoreConfiguration.invalid(file.problem(key: unknown.key, unknown.complaint))
     }
@@ -53,7 +54,7 @@ public struct StoreConfiguration: Sendable {
 
   private static let keys = KnownKeys(["soupName", "indexes"])
 
-  /// Each index spec with the line it stands on.
+  /// Parses the index specs; errors name the line.
   private static func indexSpecs(
     _ json: JSONValue, of number: Int, _ name: String, _ file: JSONFile
   ) throws(StoreError) -> [IndexSpec] {
@@ -74,7 +75,7 @@ public struct StoreConfiguration: Sendable {
     StoreError(.invalidConfiguration, problem.description)
   }
 
-  /// Registers the soups that the store does not have yet; those it has stay as they are.
+  /// Registers the soups that the store lacks; existing ones stay unchanged.
   public func apply(to store: Store) throws {
     for soup in soups { try store.registerSoup(soup.name, indexSpecs: soup.indexSpecs) }
   }

@@ -1,189 +1,271 @@
-import Database
 import JSON
+import Support
 
-/// An entry as it stands in its soup.
-package struct StoredEntry: Sendable {
-  package let id: Int64
-  /// Raised by every write of the row, from 1.
-  package let version: Int64
-  /// The whole entry, JSON text.
-  package let text: [UInt8]
-
-  package func object() throws -> JSONObject { try JSONValue(parsing: text).objectValue ?? [:] }
-}
-
-/// Several entries as one JSON array.
-package struct EntryBatch: Sendable {
-  package var ids: [Int64] = []
-  package var versions: [Int64] = []
-  /// JSON array of the entries, in the order of `ids`.
-  package var text: [UInt8] = []
-}
-
-/// One consistent view of a store, inside a transaction. Must not leave the closure it was given to.
-package class StoreSnapshot {
-  let connection: Connection
-  let state: ConnectionState
-
-  init(connection: Connection, state: ConnectionState) {
-    self.connection = connection
-    self.state = state
-  }
-
-  /// Runs statements that `query` can end.
-  /// - Throws: ``StoreError`` `.cancelled` when it did.
-  func run<T>(for query: QueryCancellation, _ body: () throws -> T) throws -> T {
-    guard !query.isCancelled else { throw StoreError.cancelled }
-    do {
-      return try connection.whileAllowed(query.allowsStep, body)
-    } catch let error as DatabaseError where error.isInterrupted && query.isCancelled {
-      throw StoreError.cancelled
-    }
-  }
+/// A consistent view of a store, inside a transaction. Valid only in the closure that receives it.
+///
+/// Together with ``StoreTransaction`` and ``StoreEngine`` this is the seam between what uses a store
+/// and the database that keeps it. An engine answers each call as a whole, so that one on another
+/// machine needs one exchange for it: calls take all the ids they are about, or a whole page.
+///
+/// - Throws: Every call about a soup throws ``StoreError`` `.noSuchSoup` if it does not exist.
+package protocol StoreSnapshot: AnyObject {
+  /// Runs statements that `query` can cancel.
+  /// - Throws: ``StoreError`` `.cancelled` if it did.
+  func run<T>(for query: QueryCancellation, _ body: () throws -> T) throws -> T
 
   // MARK: Soups
 
-  package func soupExists(_ name: String) throws -> Bool { try find(name) != nil }
+  func soupExists(_ name: String) throws -> Bool
 
-  /// - Throws: ``StoreError`` `.noSuchSoup`.
-  package func indexSpecs(of name: String) throws -> [IndexSpec] { try soup(name).specs }
+  func indexSpecs(of name: String) throws -> [IndexSpec]
 
-  /// All soups, sorted by name.
-  package func soupNames() throws -> [String] {
-    let statement = try connection.statement("SELECT soupName FROM soup_attrs ORDER BY soupName")
-    defer { statement.reset() }
-    var names: [String] = []
-    while try statement.step() { names.append(statement.string(0)) }
-    return names
-  }
+  /// Returns the names of all soups, sorted.
+  func soupNames() throws -> [String]
 
-  /// - Throws: ``StoreError`` `.noSuchSoup`.
-  func soup(_ name: String) throws -> Soup {
-    guard let soup = try find(name) else { throw StoreError.noSuchSoup(name) }
-    return soup
-  }
+  /// Returns whether a soup is in a bulk load, with its indexes deferred.
+  func isBulkLoading(soup name: String) throws -> Bool
 
-  func find(_ name: String) throws -> Soup? {
-    // Swift's strings are equal when they look the same, the table's names when their bytes are.
-    if let known = state.soups[name], known.name.hasSameBytes(as: name) { return known }
-    let statement = try connection.statement("SELECT id, loading FROM soup_attrs WHERE soupName = ?")
-    statement.bind(1, name)
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    let soup = Soup(
-      name: name, number: statement.int64(0), specs: try specs(of: name),
-      loading: statement.isNull(1) ? nil : LoadMark(text: statement.string(1)))
-    state.soups[name] = soup
-    return soup
-  }
-
-  private func specs(of name: String) throws -> [IndexSpec] {
-    let statement = try connection.statement(
-      "SELECT path, columnType FROM soup_index_map WHERE soupName = ? ORDER BY rowid")
-    statement.bind(1, name)
-    defer { statement.reset() }
-    var specs: [IndexSpec] = []
-    while try statement.step() {
-      specs.append(IndexSpec(path: statement.string(0), type: IndexType(rawValue: statement.string(1)) ?? .string))
-    }
-    return specs
-  }
+  /// Returns whether entries can be found by a path without scanning the whole soup.
+  func hasLookupIndex(_ path: String, in name: String) throws -> Bool
 
   // MARK: Entries
 
-  package func entry(_ id: Int64, in soup: String) throws -> StoredEntry? {
-    let statement = try connection.statement("SELECT soup, version FROM \(try self.soup(soup).table) WHERE id = ?")
-    statement.bind(1, id)
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    return StoredEntry(id: id, version: statement.int64(1), text: Array(statement.bytes(0)))
-  }
+  /// Returns the entries with these ids, in the order of the ids; skips missing ids.
+  func storedEntries(_ ids: [Int64], in soup: String) throws -> [StoredEntry]
 
-  /// The entries found, in the order asked for; missing ids are left out.
-  package func entries(_ ids: some Sequence<Int64>, in soup: String) throws -> EntryBatch {
-    let statement = try connection.statement("SELECT soup, version FROM \(try self.soup(soup).table) WHERE id = ?")
-    var batch = EntryBatch(text: [UInt8(ascii: "[")])
-    for id in ids {
-      statement.bind(1, id)
-      if try statement.step() {
-        if !batch.ids.isEmpty { batch.text.append(UInt8(ascii: ",")) }
-        batch.ids.append(id)
-        batch.versions.append(statement.int64(1))
-        batch.text.append(contentsOf: statement.bytes(0))
-      }
-      statement.reset()
-    }
-    batch.text.append(UInt8(ascii: "]"))
-    return batch
-  }
+  /// Returns the versions of entries by id, without reading their texts; missing ids are left out.
+  func versions(of ids: [Int64], in soup: String) throws -> [Int64: Int64]
 
-  /// The entries found, in the order asked for, as the text of a JSON array, whatever the file holds.
-  func page(of ids: [Int64], in soup: String) throws -> [UInt8] {
-    let statement = try connection.statement("SELECT soup FROM \(try self.soup(soup).table) WHERE id = ?")
-    var page = RowText(statement, columns: 1, form: PageForm(row: .entry))
-    for id in ids {
-      statement.bind(1, id)
-      if try statement.step() { try page.append(statement) }
-      statement.reset()
-    }
-    return page.page(isLast: true).text
-  }
+  /// Returns entries in the order of the ids as one JSON array; skips missing ids.
+  func entries(_ ids: [Int64], in soup: String) throws -> EntryBatch
 
-  /// Ids of the entries whose value at `path` (indexed or not) equals `value`, ascending.
-  package func entryIds(in soup: String, where path: String, equals value: SQLValue) throws -> [Int64] {
-    let soup = try self.soup(soup)
-    return try ids("SELECT id FROM \(soup.table) WHERE \(soup.expression(path)) = ? ORDER BY id", [value])
-  }
+  /// Returns entries in the order of the ids as a JSON array; skips missing ids. Damaged entries
+  /// become strings.
+  func page(of ids: [Int64], in soup: String) throws -> [UInt8]
 
-  /// Ids of the entries that have nothing at `path` (indexed or not), ascending.
-  package func entryIds(in soup: String, without path: String) throws -> [Int64] {
-    let soup = try self.soup(soup)
-    return try ids("SELECT id FROM \(soup.table) WHERE \(soup.expression(path)) IS NULL ORDER BY id", [])
-  }
+  /// Returns, for each of the values, the ids of the entries that have it at `path` (indexed or
+  /// not), ascending.
+  func entryIds(in soup: String, where path: String, equalsEach values: [SQLValue]) throws -> [[Int64]]
 
-  /// Ids of the entries with local changes, ascending.
-  package func dirtyEntryIds(in soup: String) throws -> [Int64] {
-    let soup = try self.soup(soup)
-    return try ids("SELECT id FROM \(soup.table) WHERE \(soup.dirtyCondition) ORDER BY id", [])
-  }
+  /// Returns the ids of the entries without a value at `path` (indexed or not), ascending.
+  func entryIds(in soup: String, without path: String) throws -> [Int64]
 
-  /// Values at `path` as text, in entry order.
+  /// Returns the ids of the entries with local changes, ascending.
+  func dirtyEntryIds(in soup: String) throws -> [Int64]
+
+  /// Returns the values at `path` as text, in entry order.
   /// - Parameters:
-  ///   - owner: Only entries that this sync brought; nil for all.
-  ///   - dirty: Only entries with (true) or without (false) local changes; nil for both.
-  package func externalIds(in soup: String, path: String, ownedBy owner: Int64?, dirty: Bool?) throws -> [String] {
-    let soup = try self.soup(soup)
-    var conditions = ["\(soup.expression(path)) IS NOT NULL"], values: [SQLValue] = []
-    if let owner {
-      conditions.append(
-        "(owner = ? OR id IN (SELECT entry FROM soup_members WHERE soup = \(soup.number) AND owner = ?))")
-      values += [.integer(owner), .integer(owner)]
-    }
-    if let dirty { conditions.append(dirty ? soup.dirtyCondition : "(\(soup.dirtyCondition)) IS NOT 1") }
-    let statement = try connection.statement(
-      "SELECT \(soup.expression(path)) FROM \(soup.table) WHERE \(conditions.joined(separator: " AND ")) ORDER BY id")
-    try statement.bind(values)
-    defer { statement.reset() }
-    var result: [String] = []
-    while try statement.step() { result.append(statement.string(0)) }
-    return result
+  ///   - owner: Includes only entries that this sync brought; nil for all.
+  ///   - dirty: Includes only entries with (true) or without (false) local changes; nil for both.
+  func externalIds(in soup: String, path: String, ownedBy owner: Int64?, dirty: Bool?) throws -> [String]
+
+  /// Returns the number of entries whose id does not start with `localPrefix`.
+  func serverIdCount(in name: String, path: String, localPrefix: String) throws -> Int
+
+  /// Returns the ids after `last` in ascending order, without those that start with `localPrefix`.
+  /// - Parameter stampPath: A field to read as well; nil for none.
+  func serverIds(
+    in name: String, path: String, stampPath: String?, localPrefix: String, after last: String?, limit: Int
+  ) throws -> [(id: String, stamp: String?)]
+
+  /// Returns the entries without local changes that have a value at one path and an id at another,
+  /// ascending. Their texts are not read.
+  /// - Parameters:
+  ///   - idPath: Entries without text at this path are skipped.
+  ///   - candidates: The entries to examine; nil for the whole soup.
+  func cleanEntries(
+    in name: String, where path: String, equals value: SQLValue, idPath: String, among candidates: [Int64]?
+  ) throws -> [OwnedEntry]
+
+  /// Returns the syncs, other than `owner`, that brought an entry, ascending.
+  func otherOwners(of id: Int64, than owner: Int64, in name: String) throws -> [Int64]
+
+  /// Returns the entries without local changes whose only owner is the sync up that created their
+  /// records, ascending.
+  func ownedByMakers(in name: String) throws -> [Int64]
+
+  /// Returns the last known server versions of those entries that were edited while they were
+  /// clean, by id.
+  func bases(of ids: [Int64], in soup: String) throws -> [Int64: [UInt8]]
+
+  /// Compares records of a page with the stored entries byte by byte, without parsing them.
+  /// - Parameters:
+  ///   - records: The positions of the records.
+  ///   - idPath: The path that finds an entry.
+  ///   - overlay: The members that the sync sets on every record; see ``PageStorage``.
+  /// - Returns: Whether each record is stored unchanged, in the order of `records`. False also if
+  ///   bytes cannot decide; see ``StoredText``.
+  func areStored(
+    _ records: [Int], on page: ScannedPage, in name: String, by idPath: String, overlay: JSONObject
+  ) throws -> [Bool]
+
+  // MARK: Queries
+
+  /// Reads one page of a query.
+  /// - Parameters:
+  ///   - head: Text before the page's array.
+  ///   - asRecords: Leaves entries unchecked; their reader checks them.
+  ///   - anchors: Known positions in the result, for a cursor; nil for a single page.
+  /// - Throws: ``StoreError`` `.invalidSmartSql`, `.invalidQuerySpec`, `.notReadOnly`, `.queryLimit`.
+  func page(
+    _ index: Int, of spec: QuerySpec, soup name: String?, head: String, asRecords: Bool, anchors: inout CursorAnchors?
+  ) throws -> QueryPage
+
+  /// Returns an identifier of the data that this snapshot sees; it stays the same until the next
+  /// commit.
+  func view() throws -> CursorAnchors.View
+
+  /// Returns the total number of rows of a query.
+  func count(_ spec: QuerySpec, soup name: String?) throws -> Int
+
+  /// Returns the entry ids that the first `limit` rows of a query select. Smart SQL must select the
+  /// column `id`.
+  func entryIds(_ spec: QuerySpec, soup name: String, limit: Int) throws -> [Int64]
+
+  /// Reads a page of a smart query with the names of its columns.
+  func namedRows(_ spec: QuerySpec, pageIndex: Int) throws -> NamedRows
+
+  /// Returns the soups that smart SQL refers to.
+  func soupNames(inSmartSql text: String) throws -> [String]
+
+  /// Returns a hash of all rows of a smart query, to detect changes; nil if the result is too large,
+  /// or takes too long.
+  func resultHash(of spec: QuerySpec) throws -> Int?
+
+  // MARK: Conflicts
+
+  /// Returns the conflicts of a soup, by entry id.
+  func conflicts(in soup: String) throws -> [ConflictRecord]
+
+  /// Returns the conflicts of these entries, in the order of the ids.
+  func conflicts(of ids: [Int64], in soup: String) throws -> [ConflictRecord]
+
+  /// Returns the soups that have conflicts, sorted by name.
+  func soupsInConflict() throws -> [String]
+
+  // MARK: The outbox
+
+  /// Returns the uploads in flight and those without a known outcome, by entry id.
+  func unsettledUploads(in soup: String) throws -> [UploadRecord]
+
+  /// Returns the creates in flight and those without a known outcome, by entry id.
+  func unsettledCreates(in soup: String) throws -> [UploadRecord]
+
+  /// Returns the uploads of these entries that are in flight or have no known outcome, in the order
+  /// of the ids.
+  func unsettledUploads(of entryIds: [Int64], in soup: String) throws -> [UploadRecord]
+
+  /// Returns the entries that a sync down added while creates of their soup had no answer.
+  func arrivals(in soup: String) throws -> Set<Int64>
+
+  /// Returns the id that the server assigned to a locally created record; nil if it has none yet.
+  func assignedId(for localId: String, in soup: String) throws -> String?
+
+  // MARK: Echoes
+
+  // Entries as an upload left them. A page that was requested before the upload may show the record
+  // in its old state.
+
+  /// Returns the entries that were uploaded and not changed since, by external id. The next version
+  /// that the server sends of them may be just the upload.
+  func echoes(in name: String, idPath: String) throws -> [String: Int64]
+
+  /// Returns a counter that every written-back upload increments, in any soup and process.
+  func uploadSequence() throws -> Int64
+
+  /// Returns the entries whose uploads were written back after `mark`, by external id, including
+  /// those that were edited since and those whose deletion was uploaded.
+  /// - Parameter mark: An earlier value of ``uploadSequence()``.
+  func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64]
+
+  /// Returns the time stamps that the server gave entries with their last upload, where known, in
+  /// ms since 1970 UTC. A stamp is known while the entry stays as uploaded, and while it has local
+  /// edits made after that.
+  func ownStamps(of entryIds: [Int64], in name: String) throws -> [Int64: Int64]
+
+  // MARK: Syncs
+
+  func lease(_ name: String) throws -> Lease?
+
+  /// Returns the data that a sync keeps about the pages of a list: JSON texts by page name.
+  func syncPages(of sync: Int64) throws -> [String: String]
+
+  // MARK: Key-value stores
+
+  /// Returns the value of a key; nil if there is none.
+  func keyValue(_ key: String, in store: String) throws -> [UInt8]?
+
+  func hasKeyValue(_ key: String, in store: String) throws -> Bool
+
+  func keyValueCount(in store: String) throws -> Int
+
+  /// Returns the keys in byte order.
+  /// - Parameter pattern: Returns only matching keys; `*` matches any text, every other character
+  ///   itself. Nil for all keys.
+  func keyValueKeys(in store: String, matching pattern: String?) throws -> [String]
+
+  /// Returns the names of the key-value stores that hold a value, sorted.
+  func keyValueStoreNames() throws -> [String]
+}
+
+extension StoreSnapshot {
+  package func entry(_ id: Int64, in soup: String) throws -> StoredEntry? { try storedEntries([id], in: soup).first }
+
+  /// Returns the ids of the entries whose value at `path` (indexed or not) equals `value`,
+  /// ascending.
+  package func entryIds(in soup: String, where path: String, equals value: SQLValue) throws -> [Int64] {
+    try entryIds(in: soup, where: path, equalsEach: [value])[0]
   }
 
-  func ids(_ sql: String, _ values: [SQLValue]) throws -> [Int64] {
-    let statement = try connection.statement(sql)
-    try statement.bind(values)
-    defer { statement.reset() }
-    var ids: [Int64] = []
-    while try statement.step() { ids.append(statement.int64(0)) }
-    return ids
+  /// Returns the last known server version of an entry that was edited while it was clean; else
+  /// nil.
+  package func base(of id: Int64, in soup: String) throws -> [UInt8]? { try bases(of: [id], in: soup)[id] }
+
+  package func conflict(of id: Int64, in soup: String) throws -> ConflictRecord? {
+    try conflicts(of: [id], in: soup).first
   }
 
-  /// The entry as the server last had it, for an entry that was clean before it was edited here; else nil.
-  package func base(of id: Int64, in soup: String) throws -> [UInt8]? {
-    let statement = try connection.statement("SELECT base FROM soup_bases WHERE soup = ? AND entry = ?")
-    statement.bind(1, try self.soup(soup).number)
-    statement.bind(2, id)
-    defer { statement.reset() }
-    return try statement.step() ? Array(statement.bytes(0)) : nil
+  /// Returns the upload of an entry that is in flight or has no known outcome.
+  package func unsettledUpload(of entryId: Int64, in soup: String) throws -> UploadRecord? {
+    try unsettledUploads(of: [entryId], in: soup).first
+  }
+
+  /// Returns entries in the order of the ids; skips missing ids.
+  package func entries(_ ids: some Sequence<Int64>, in soup: String) throws -> EntryBatch {
+    let ids: [Int64] = Array(ids)
+    return try entries(ids, in: soup)
+  }
+
+  /// See ``ownStamps(of:in:)``.
+  package func ownStamps(of entryIds: some Sequence<Int64>, in name: String) throws -> [Int64: Int64] {
+    let ids: [Int64] = Array(entryIds)
+    return try ownStamps(of: ids, in: name)
+  }
+
+  /// Returns the entries of a whole soup without local changes that have a value at one path and an
+  /// id at another, ascending.
+  package func cleanEntries(
+    in name: String, where path: String, equals value: SQLValue, idPath: String
+  ) throws -> [OwnedEntry] {
+    try cleanEntries(in: name, where: path, equals: value, idPath: idPath, among: nil)
+  }
+
+  /// Reads one page of a query.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.invalidQuerySpec`, `.notReadOnly`, `.queryLimit`.
+  package func query(_ spec: QuerySpec, soup name: String?, pageIndex: Int) throws -> QueryPage {
+    var anchors: CursorAnchors?
+    return try page(pageIndex, of: spec, soup: name, head: "", asRecords: false, anchors: &anchors)
+  }
+
+  /// Compiles a plan of the fields that a sync needs from each record: the soup's index specs, the
+  /// id, and additional paths of the caller.
+  /// - Parameter ownedKeys: First-level members that the caller will set or remove; the store's own
+  ///   are added.
+  package func pagePlan(
+    soup name: String, idPath: String, extraPaths: [String] = [], ownedKeys: [String]
+  ) throws -> PagePlan {
+    PagePlan(
+      soup: name, specs: try indexSpecs(of: name), idPath: idPath, extraPaths: extraPaths,
+      ownedKeys: ownedKeys + [SoupField.entryId, SoupField.lastModified])
   }
 }

@@ -1,15 +1,15 @@
 import JSON
 import RecordScan
 
-/// Entries as text: members taken out and put in without building values.
+/// Edits the text of entries without parsing it into values.
 package enum EntryText {
-  /// Copies an object without some of its first-level members, and with others added at its end.
-  /// - Throws: ``StoreError`` `.invalidEntry` when `text` is no JSON object.
+  /// Copies an object, dropping some first-level members and adding others at its end.
+  /// - Throws: ``StoreError`` `.invalidEntry` if `text` is not a JSON object.
   static func rewrite(_ text: [UInt8], dropping: Set<String>, adding: JSONObject = [:]) throws -> [UInt8] {
     try text.withUnsafeBytes { try rewrite($0, dropping: dropping, adding: adding) }
   }
 
-  /// The same for text that lies anywhere.
+  /// Copies an object, dropping some first-level members and adding others at its end.
   package static func rewrite(
     _ text: UnsafeRawBufferPointer, dropping: Set<String>, adding: JSONObject = [:]
   ) throws -> [UInt8] {
@@ -26,8 +26,8 @@ package enum EntryText {
     return out
   }
 
-  /// Appends the members of the object in `text`, commas between them, without its braces.
-  static func appendMembers(_ text: UnsafeRawBufferPointer, dropping: Set<[UInt8]>, to out: inout [UInt8]) throws {
+  /// Appends the members of the object in `text`, separated by commas, without its braces.
+  package static func appendMembers(_ text: UnsafeRawBufferPointer, dropping: Set<[UInt8]>, to out: inout [UInt8]) throws {
     var walker = JSONWalker(text), isFirst = true
     walker.skipWhitespace()
     try walker.expect(UInt8(ascii: "{"), "an entry must be an object")

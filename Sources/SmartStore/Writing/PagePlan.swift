@@ -1,42 +1,45 @@
 import JSON
 import RecordScan
 
-/// Bytes that stay where they are for as long as the object lives.
+/// Bytes that keep their address for as long as the object lives.
 package protocol PageBytes: AnyObject, Sendable {
   var bytes: UnsafeRawBufferPointer { get }
 }
 
-/// What to look for in each record of a page: a soup's index specs and some fields more, compiled once for a whole sync.
+/// The fields to find in each record of a page: a soup's index specs and some additional fields,
+/// compiled once per sync.
 package struct PagePlan: Sendable {
-  let soup: String
-  let specs: [IndexSpec]
+  package let soup: String
+  package let specs: [IndexSpec]
   private(set) var scan: ScanPlan
-  /// Members that the scan reports, so that only records which bring one are gone through for them.
-  let ownedKeys: Set<[UInt8]>
-  /// Position of the field that finds the entry.
-  let idField: Int
-  /// Position of the first of the caller's own fields.
-  let firstExtra: Int
+  /// Members that the scan reports, so that only records that have one are searched for them.
+  package let ownedKeys: Set<[UInt8]>
+  /// The position of the field that finds the entry.
+  package let idField: Int
+  /// The position of the caller's first additional field.
+  package let firstExtra: Int
 
-  init(soup: Soup, idPath: String, extraPaths: [String], ownedKeys: [String]) {
-    self.soup = soup.name
-    specs = soup.specs
+  package init(soup: String, specs: [IndexSpec], idPath: String, extraPaths: [String], ownedKeys: [String]) {
+    self.soup = soup
+    self.specs = specs
     self.ownedKeys = Set(ownedKeys.map { Array($0.utf8) })
-    idField = soup.specs.count
+    idField = specs.count
     firstExtra = idField + 1
-    scan = ScanPlan(paths: soup.specs.map(\.path) + [idPath] + extraPaths, ownedKeys: ownedKeys)
+    scan = ScanPlan(paths: specs.map(\.path) + [idPath] + extraPaths, ownedKeys: ownedKeys)
   }
 
-  /// The same plan with further fields, for a target that reads more of each record than the store does: one scan serves both.
-  /// - Returns: The plan, and where in its scans each of the fields stands.
+  /// Returns the plan with further fields, for a target that reads more of each record than the
+  /// store does: one scan serves both.
+  /// - Returns: The plan, and the position of each field in its scans.
   package func adding(_ fields: ScanPlan) -> (plan: PagePlan, positions: [Int]) {
     var plan = self, positions: [Int] = []
     (plan.scan, positions) = scan.adding(fields)
     return (plan, positions)
   }
 
-  /// Scans a page that is an object with its records under `recordsKey`, or, without a key, an array of records.
-  /// - Throws: ``ScanError`` when it is no such JSON.
+  /// Scans a page that is an object with its records under `recordsKey` or, if that is nil, an
+  /// array of records.
+  /// - Throws: ``ScanError`` if the text is not such JSON.
   package func scan(
     _ source: any PageBytes, recordsKey: String?, envelopeKeys: [String] = []
   ) throws -> ScannedPage {
@@ -50,9 +53,9 @@ package struct PagePlan: Sendable {
     return page(source, scanner, hasRecords: hasRecords)
   }
 
-  /// Scans the elements of an array that begins at `start`; see `RecordScanner.scanElements`. The page can be stored when every
-  /// element is an object.
-  /// - Returns: The page, and the offset behind the array.
+  /// Scans the elements of an array that begins at `start`; see `RecordScanner.scanElements`. The
+  /// page can be stored if every element is an object.
+  /// - Returns: The page, and the offset after the array.
   package func scanElements(
     _ source: any PageBytes, from start: Int, depth: Int, depthLimit: Int
   ) throws(ScanError) -> (page: ScannedPage, end: Int) {
@@ -63,21 +66,21 @@ package struct PagePlan: Sendable {
   }
 
   private func page(_ source: any PageBytes, _ scanner: RecordScanner, hasRecords: Bool) -> ScannedPage {
-    // What is stored is to be read by any decoder. Nothing moves, so what was found stays where it is.
+    // Every decoder must be able to read stored text. The replacement keeps all offsets.
     let clean = scanner.hasLoneSurrogate ? ByteArrayPage(withoutLoneSurrogates: source.bytes) : source
     return ScannedPage(plan: self, source: clean, scanner: scanner, hasRecords: hasRecords)
   }
 }
 
-/// A page of records, scanned: bytes and where in them everything lies. Immutable.
+/// A scanned page of records: its bytes and the positions of the fields. Immutable.
 package final class ScannedPage: Sendable {
-  let plan: PagePlan
+  package let plan: PagePlan
   let source: any PageBytes
-  /// The source's, which is asked once: records are read by the hundred thousand.
-  nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
-  /// Where in the bytes everything lies.
+  /// The source's bytes, fetched once, because records are read by the hundred thousand.
+  package nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+  /// The positions of records and fields.
   package let scanner: RecordScanner
-  /// False when the page is an object without the records member.
+  /// False if the page is an object without the records member.
   package let hasRecords: Bool
 
   init(plan: PagePlan, source: any PageBytes, scanner: RecordScanner, hasRecords: Bool) {
@@ -88,35 +91,36 @@ package final class ScannedPage: Sendable {
     self.hasRecords = hasRecords
   }
 
-  /// Number of records.
+  /// The number of records.
   package var count: Int { scanner.records.count }
 
-  /// Of the soup that the page is for.
+  /// The number of index specs of the page's soup.
   package var indexCount: Int { plan.specs.count }
 
-  /// An envelope member; nil when the page has none.
+  /// Returns an envelope member; nil if the page lacks it.
   package func envelope(_ i: Int) -> JSONValue? { value(scanner.envelope[i]) }
 
-  /// A whole record, for the few that must be looked at closely.
+  /// Parses a whole record, for the few that need a closer look.
   package func object(record: Int) throws -> JSONObject {
-    let place = scanner.records[record]
-    let slice = UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.start + place.count])
+    let found = scanner.records[record]
+    let slice = UnsafeRawBufferPointer(rebasing: bytes[found.start..<found.start + found.count])
     return try JSONValue(parsing: slice).objectValue ?? [:]
   }
 
-  /// A whole record as it lies there.
+  /// Calls `body` with the text of a whole record.
   package func withText<T>(record: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
-    let place = scanner.records[record]
-    return try body(UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.start + place.count]))
+    let found = scanner.records[record]
+    return try body(UnsafeRawBufferPointer(rebasing: bytes[found.start..<found.start + found.count]))
   }
 
-  /// The text of a string field among the extra paths, nil when it is missing or no string.
+  /// Returns the text of a string field among the additional fields; nil if it is missing or not a
+  /// string.
   package func text(record: Int, extra: Int) -> String? {
     value(scanner.value(record: record, field: plan.firstExtra + extra))?.stringValue
   }
 
-  /// Calls `body` with each record's position and the contents of a string field without escapes, where they lie; nil when it is
-  /// missing, no string or has escapes.
+  /// Calls `body` with the position of each record and the bytes of a string field; nil if it is
+  /// missing, not a string, or has escapes.
   package func forEachRawText(extra: Int, _ body: (Int, UnsafeRawBufferPointer?) throws -> Void) rethrows {
     for i in 0..<count {
       let value = scanner.value(record: i, field: plan.firstExtra + extra)
@@ -125,7 +129,7 @@ package final class ScannedPage: Sendable {
     }
   }
 
-  /// The value that finds the entry, as text; nil when it is missing.
+  /// Returns the external id as text; nil if it is missing.
   package func id(record: Int) -> String? {
     switch value(scanner.value(record: record, field: plan.idField)) {
     case .string(let text): text
@@ -148,7 +152,7 @@ package final class ScannedPage: Sendable {
   }
 }
 
-/// An array as a page.
+/// A page in memory of its own.
 package final class ByteArrayPage: PageBytes, @unchecked Sendable {
   private let buffer: UnsafeMutableRawBufferPointer
 
@@ -158,7 +162,7 @@ package final class ByteArrayPage: PageBytes, @unchecked Sendable {
     bytes = UnsafeRawBufferPointer(rebasing: buffer[..<contents.count])
   }
 
-  /// A copy of JSON text in which U+FFFD stands for each escaped half of a surrogate pair.
+  /// Copies JSON text and replaces each escaped lone surrogate by U+FFFD.
   init(withoutLoneSurrogates text: UnsafeRawBufferPointer) {
     buffer = .allocate(byteCount: max(1, text.count), alignment: 8)
     buffer.copyMemory(from: text)

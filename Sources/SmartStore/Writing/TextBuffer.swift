@@ -1,6 +1,6 @@
 import Glibc
 
-/// Keeps pieces of text at places that do not move until ``clear()``.
+/// Stores pieces of text at stable addresses until ``clear()``.
 final class TextArena {
   private var block: UnsafeMutableRawBufferPointer
   private var used = 0
@@ -19,10 +19,10 @@ final class TextArena {
       block = .allocate(byteCount: max(block.count, bytes.count), alignment: 8)
       used = 0
     }
-    let place = UnsafeMutableRawBufferPointer(rebasing: block[used..<used + bytes.count])
-    place.copyBytes(from: bytes)
+    let copy = UnsafeMutableRawBufferPointer(rebasing: block[used..<used + bytes.count])
+    copy.copyBytes(from: bytes)
     used += bytes.count
-    return UnsafeRawBufferPointer(place)
+    return UnsafeRawBufferPointer(copy)
   }
 
   func clear() {
@@ -33,7 +33,7 @@ final class TextArena {
   }
 }
 
-/// A growing run of bytes that is filled and read without checks for unique ownership: the text of the entry being written.
+/// A growing byte buffer without uniqueness checks: the text of the entry being written.
 final class TextBuffer {
   private(set) var start: UnsafeMutablePointer<UInt8>
   private(set) var count = 0
@@ -78,7 +78,7 @@ final class TextBuffer {
     count += 1
   }
 
-  /// Decimal digits; no String is made.
+  /// Appends decimal digits without creating a string.
   func append(_ value: Int64) {
     reserve(20)
     if value < 0 { append(byte: UInt8(ascii: "-")) }

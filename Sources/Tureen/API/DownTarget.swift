@@ -1,39 +1,39 @@
 import JSON
 
-/// What a sync down brings from a server, as a value.
+/// The target of a sync down, which describes the records to fetch.
 ///
 ///     try await manager.syncDown(.soql("SELECT Id, Name FROM Account"), into: "accounts")
 ///
-/// ``json`` is the form that scripts, configuration files and stored syncs have. A value is not checked before a sync is made of
-/// it: ``MobileSync/SyncError`` `.invalidTarget` then names the key.
+/// ``json`` is the form used by scripts, configuration files and stored syncs. A value is checked only when a sync is created
+/// with it: ``MobileSync/SyncError`` `.invalidTarget` then names the key.
 ///
 /// - Note: Source: the native SDK's sync down targets, by the names of their JSON form.
 public enum DownTarget: Sendable, Equatable {
-  /// What a query finds. A page has `maxBatchSize` records, 200 to 2,000.
+  /// The records of a SOQL query. A page has `maxBatchSize` records, 200 to 2,000.
   case soql(_ query: String, maxBatchSize: Int? = nil)
-  /// What a search finds, in one request.
+  /// The records of a SOSL search, in one request.
   case sosl(_ query: String)
   /// The records of a type that the user has viewed recently.
   case mru(_ sobjectType: String, fieldlist: [String])
-  /// What a soup holds, again.
+  /// The current versions of the records in a soup.
   case refresh(_ sobjectType: String, fieldlist: [String], soupName: String, countIdsPerSoql: Int? = nil)
-  /// How a type is laid out.
+  /// The page layout of a type.
   case layout(
     _ sobjectType: String, formFactor: String? = nil, layoutType: String? = nil, mode: String? = nil, recordTypeId: String? = nil)
-  /// The fields of a type.
+  /// The metadata of a type: its fields and more.
   case metadata(_ sobjectType: String)
   /// Parents with their children, in two soups.
   case parentChildren(ParentChildren)
-  /// What Briefcase rules name. A request asks for `countIdsPerRetrieve` ids, 2,000 at most.
+  /// The records selected by Briefcase rules. A request contains `countIdsPerRetrieve` ids, at most 2,000.
   case briefcase(_ infos: [BriefcaseInfo], countIdsPerRetrieve: Int? = nil)
   /// A JSON collection of a named connection.
   case rest(RestCollection)
   /// A class of a Parse server.
   case parse(ParseClass)
-  /// Anything else, in the form that scripts use: targets of a script's own, and keys that the values here do not have.
+  /// Any other target in the form used by scripts: custom targets, and keys that the other cases do not have.
   case json(JSONObject)
 
-  /// As scripts write it.
+  /// The target in the form used by scripts.
   public var json: JSONObject {
     var json = JSONObject()
     switch self {
@@ -66,7 +66,7 @@ public enum DownTarget: Sendable, Equatable {
     return json
   }
 
-  /// Reads the form that scripts use. What no case says in full becomes ``json(_:)``, so nothing is lost.
+  /// Reads the form used by scripts. A target that no other case can represent completely becomes ``json(_:)``.
   public init(_ json: JSONObject) { self = DownTarget.typed(json) ?? .json(json) }
 
   private static func typed(_ json: JSONObject) -> DownTarget? {
@@ -106,7 +106,7 @@ public enum DownTarget: Sendable, Equatable {
   }
 }
 
-/// One type of a briefcase target, and the soup for its records.
+/// A type of a briefcase target, and the soup for its records.
 public struct BriefcaseInfo: Sendable, Equatable {
   public var sobjectType: String
   public var soupName: String

@@ -1,4 +1,4 @@
-// What a program needs beside this library's own names comes with `import Tureen`.
+// `import Tureen` also imports the modules whose types its API uses.
 @_exported import JSON
 @_exported import MobileSync
 @_exported import RestClient

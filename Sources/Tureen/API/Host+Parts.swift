@@ -3,16 +3,16 @@ import MobileSync
 import RestClient
 import SmartStore
 
-/// The parts of a host, for programs in Swift. Stores and syncs belong to the user who is current when they are asked for.
+/// Gives Swift programs access to a host's parts. Stores and syncs belong to the user who is current at the time of the call.
 extension Host {
-  /// A store of the user, or one that all users of the home share. It is opened first if it is not open, with the soups that the
-  /// configuration files name.
+  /// Returns a store of the current user, or a global store, which all users of the home share. If the store is not open, it is
+  /// opened and the soups of the configuration files are registered.
   /// - Throws: ``SmartStore/StoreError``; ``HostError``.
   public func store(named name: String = StoreRegistry.defaultStoreName, isGlobal: Bool = false) async throws -> Store {
     try await Blocking.offPool { try self.core().store(StoreReference(name: name, isGlobal: isGlobal)) }
   }
 
-  /// The syncs of a store, those of the configuration files included.
+  /// Returns the sync manager of a store, including the syncs of the configuration files.
   /// - Throws: ``SmartStore/StoreError``; ``HostError``.
   public func syncManager(
     forStore name: String = StoreRegistry.defaultStoreName, isGlobal: Bool = false
@@ -20,15 +20,15 @@ extension Host {
     try await Blocking.offPool { try self.core().manager(StoreReference(name: name, isGlobal: isGlobal)) }
   }
 
-  /// Stops the syncs at their next page, closes stores and connections, and waits for all of it; safe twice. What `async` code
-  /// calls in place of ``shutdown()``, which blocks its thread.
+  /// Stops syncs at their next page, closes stores and connections, and waits for the end of all. A second call has no effect.
+  /// Use this in `async` code instead of ``shutdown()``, which blocks its thread.
   public func close() async { try? await Blocking.offPool { self.shutdown() } }
 
-  /// The client of the org, as the user who is current with each request.
+  /// A client of the org. It sends each request as the user who is current at that time.
   public var restClient: any RestClient { HostClient(host: self) }
 }
 
-/// Passes each request on to the current user's client.
+/// Forwards each request to the current user's client.
 private struct HostClient: RestClient {
   let host: Host
 
@@ -38,6 +38,6 @@ private struct HostClient: RestClient {
     try await Blocking.offPool { try host.core().client }.send(request)
   }
 
-  /// The client ends with its host.
+  /// Does nothing: the host shuts down its client.
   func shutdown() async {}
 }

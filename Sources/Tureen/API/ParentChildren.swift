@@ -1,22 +1,22 @@
 import JSON
 
-/// Parents with their children, each side in a soup of its own: a target of either direction.
+/// A target for parents with their children, for sync down and sync up. Each side has a soup of its own.
 public struct ParentChildren: Sendable, Equatable {
-  /// How children belong to their parent.
+  /// The kind of relationship between children and their parent.
   public enum Relationship: String, Sendable, CaseIterable {
     case masterDetail = "MASTER_DETAIL"
     case lookup = "LOOKUP"
   }
 
-  /// One side.
+  /// The type and the soup of the parents, or of the children as ``Children/record``.
   public struct Parent: Sendable, Equatable {
     public var sobjectType: String
     public var soupName: String
-    /// nil: `Id`.
+    /// The name of the id field; nil for `Id`.
     public var idFieldName: String?
-    /// nil: `LastModifiedDate`.
+    /// The name of the modification date field; nil for `LastModifiedDate`.
     public var modificationDateFieldName: String?
-    /// New records with a value in this field are upserted by it.
+    /// The external id field by which new records are upserted if it has a value.
     public var externalIdFieldName: String?
 
     public init(_ sobjectType: String, in soupName: String) {
@@ -25,13 +25,13 @@ public struct ParentChildren: Sendable, Equatable {
     }
   }
 
-  /// The other side.
+  /// The type and the soup of the children, and their relationship to the parent.
   public struct Children: Sendable, Equatable {
-    /// What both sides have.
+    /// The children's type and soup.
     public var record: Parent
     /// The relationship's name on the parent, such as `Contacts`.
     public var sobjectTypePlural: String
-    /// The child's field that names its parent, such as `AccountId`.
+    /// The child's field that contains its parent's id, such as `AccountId`.
     public var parentIdFieldName: String
 
     public init(_ sobjectType: String, in soupName: String, plural: String, parentIdFieldName: String) {
@@ -41,7 +41,7 @@ public struct ParentChildren: Sendable, Equatable {
     }
   }
 
-  /// Fields to send of new and of changed records.
+  /// The fields to send for new and for changed records.
   public struct Uploads: Sendable, Equatable {
     public var createFieldlist: [String]?
     public var updateFieldlist: [String]?
@@ -63,7 +63,7 @@ public struct ParentChildren: Sendable, Equatable {
   public var childrenFieldlist: [String]
   /// The WHERE condition of the parents; nil for all of them.
   public var parentSoqlFilter: String?
-  /// For a target of a sync up.
+  /// The fields that a sync up sends.
   public var uploads: Uploads
 
   public init(

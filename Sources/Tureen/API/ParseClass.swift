@@ -1,21 +1,22 @@
 import JSON
 
-/// A class of a Parse server: a target of either direction. Keys beside those by name go into ``others``.
+/// A target for a class of a Parse server, for sync down and sync up. Keys without a property here go into ``others``.
 ///
-/// - Note: Source: `bridge-spec/parse.md`, where each key is explained.
+/// - Note: Source: `bridge-spec/guide/parse.md`, where each key is explained.
 public struct ParseClass: Sendable, Equatable {
   public var className: String
-  /// nil: the only connection to a Parse server.
+  /// A connection of `connections.json`; nil for the only connection to a Parse server.
   public var connection: String?
   /// The constraints of the objects, in the wire form of a query's `where`.
   public var constraints: JSONObject?
-  /// Fields to fetch; nil for all of them.
+  /// The fields to fetch; nil for all fields.
   public var keys: [String]?
-  /// Pointers whose objects come along.
+  /// The pointer fields whose objects are included.
   public var include: [String]?
   public var pageSize: Int?
-  /// Fields to send of new and of changed objects.
+  /// The fields to send for new objects.
   public var createFieldlist: [String]?
+  /// The fields to send for changed objects.
   public var updateFieldlist: [String]?
   /// Further keys of the target.
   public var others = JSONObject()

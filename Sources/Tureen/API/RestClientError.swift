@@ -1,21 +1,21 @@
 import RestClient
 
-/// Why a request of ``RestClient/RestClient/send(request:)`` gave no answer that can be used.
+/// The error of a request that ``RestClient/RestClient/send(request:)`` sent, or could not send.
 ///
-/// - Note: Source: the native SDK's error of the same name; each case keeps what is known here.
+/// - Note: Source: the native SDK's error of the same name; the associated values are Tureen's.
 public enum RestClientError: Error, Sendable {
-  /// No complete answer: refused, timed out, cut off in the middle.
+  /// No complete answer arrived: the connection was refused, timed out or was interrupted.
   case noResponse(RestError)
   /// The server answered with an error status; ``message`` is its first message.
   case refused(RestError)
-  /// A good status, and no body where one is needed.
+  /// The status is a success, but a required body is missing.
   case emptyResponse(status: Int)
-  /// A good status with a body that is not what was asked for.
+  /// The status is a success, but the body has the wrong form.
   case undecodableResponse(message: String, body: String)
-  /// Nothing was sent: no session, a request that cannot be one, a host that is closed.
+  /// Nothing was sent, because there is no session, the request is invalid or the host is closed.
   case notSent(message: String, cause: any Error)
 
-  /// For people. The server's own words where it said something.
+  /// A message for people: the server's own message if there is one.
   public var message: String {
     switch self {
     case .noResponse(let error), .refused(let error): error.message
@@ -24,7 +24,7 @@ public enum RestClientError: Error, Sendable {
     }
   }
 
-  /// The HTTP status, when a server answered.
+  /// The HTTP status; nil if no answer was received or its status is not known.
   public var status: Int? {
     switch self {
     case .refused(let error): error.status
@@ -33,7 +33,7 @@ public enum RestClientError: Error, Sendable {
     }
   }
 
-  /// - Parameter error: What a ``RestClient`` throws.
+  /// Converts an error that a ``RestClient`` has thrown.
   init(_ error: any Error) {
     guard let error = error as? RestError else {
       self = .notSent(message: "\(error)", cause: error)

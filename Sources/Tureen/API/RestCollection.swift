@@ -1,71 +1,71 @@
 import JSON
 
-/// A JSON collection of a named connection: a target of either direction.
+/// A target for a JSON collection of a named connection, for sync down and sync up.
 ///
 ///     var issues = RestCollection("github", "/repos/acme/kiosk/issues", paging: .link())
 ///     issues.modificationDateField = "updated_at"
 ///     issues.incremental = .param(["since": "{since}"])
 ///     try await manager.syncDown(.rest(issues), into: "issues")
 ///
-/// It has what most collections need by name, and takes everything else in ``others``.
+/// The properties cover the needs of most collections; ``others`` takes all other keys.
 ///
-/// - Note: Source: `bridge-spec/collections.md`, where each key is explained.
+/// - Note: Source: `bridge-spec/guide/collections.md`, where each key is explained.
 public struct RestCollection: Sendable, Equatable {
-  /// How the list says where it goes on.
+  /// The way to find the next page of the list.
   public enum Paging: Sendable, Equatable {
-    /// There is one page.
+    /// The list has one page.
     case none
-    /// By the `Link` header.
+    /// The `Link` header contains the next page's URL.
     case link(rel: String? = nil)
-    /// By a URL in the answer.
+    /// The answer contains the next page's URL.
     case bodyURL(nextPath: String)
-    /// By a token in the answer, which the next request sends in a parameter.
+    /// The answer contains a token, which the next request sends in a parameter.
     case cursor(path: String, param: String)
-    /// By numbers of pages.
+    /// Each request contains the page's number.
     case page(param: String, sizeParam: String? = nil, size: Int? = nil)
-    /// By the number of items so far.
+    /// Each request contains the number of items received so far.
     case offset(param: String, sizeParam: String? = nil, size: Int? = nil)
-    /// By the id of the last item.
+    /// Each request contains the id of the last received item.
     case keyset(afterParam: String, afterField: String? = nil)
     /// As scripts write it.
     case json(JSONObject)
   }
 
-  /// What a further run asks for.
+  /// The items that later runs fetch.
   public enum Incremental: Sendable, Equatable {
-    /// Everything, which is written again.
+    /// Fetches all items and writes all of them.
     case full
-    /// Everything; differences are written.
+    /// Fetches all items and writes those that differ.
     case hash
-    /// Each page on the condition that it has changed.
+    /// Fetches only pages that have changed, by a conditional request for each page.
     case etag
-    /// What has changed since then: `{since}` in the values stands for the date.
+    /// Sends parameters that select the items changed since the last run; `{since}` in the values stands for the date.
     case param([String: String])
-    /// Items in the order of their modification, the newest first, up to one that is known.
+    /// Fetches items sorted by modification date, the newest first, until one is already known. The values are parameters.
     case sorted([String: String])
     /// As scripts write it.
     case json(JSONObject)
   }
 
-  /// A name of `connections.json`.
+  /// The name of a connection in `connections.json`.
   public var connection: String
-  /// Appended to the connection's `baseURL`; `{name}` stands for a value of ``vars``.
+  /// The path, which is appended to the connection's `baseURL`; `{name}` stands for a value of ``vars``.
   public var url: String
   public var vars: [String: String] = [:]
-  /// Query of the first page.
+  /// The query parameters of the first page.
   public var params: [String: String] = [:]
-  /// The array of a page; nil where the answer is the array.
+  /// The path of the array in a page; nil if the answer itself is the array.
   public var itemsPath: String?
-  /// nil: `id`.
+  /// The name of the id field; nil for `id`.
   public var idField: String?
   public var modificationDateField: String?
-  /// nil: `iso8601`.
+  /// The format of modification dates; nil for `iso8601`.
   public var dateFormat: String?
-  /// nil: one page.
+  /// The way to find the next page; nil for a list of one page.
   public var paging: Paging?
-  /// nil: ``Incremental/full``.
+  /// The items that later runs fetch; nil for ``Incremental/full``.
   public var incremental: Incremental?
-  /// How edits are sent, as scripts write `up`; nil for a collection that is only read.
+  /// The requests that send edits, in the form of the key `up`; nil for a collection that is only read.
   public var up: JSONObject?
   /// Further keys of the target.
   public var others = JSONObject()
@@ -107,7 +107,7 @@ public struct RestCollection: Sendable, Equatable {
     others = members.takeOthers()
   }
 
-  /// Values that are no texts stay with the others.
+  /// Takes an object whose values are all strings. Other objects stay in ``others``.
   private static func texts(_ members: inout TargetMembers, _ key: String) -> [String: String] {
     guard let found = members.others[key]?.objectValue, found.allSatisfy({ $0.value.stringValue != nil }), !found.isEmpty else {
       return [:]
@@ -116,7 +116,7 @@ public struct RestCollection: Sendable, Equatable {
     return Dictionary(found.map { ($0.key, $0.value.stringValue ?? "") }) { $1 }
   }
 
-  /// In the order of the names, so that the same value has the same text.
+  /// Converts a dictionary to an object sorted by name, so that equal values have equal texts.
   fileprivate static func object(_ texts: [String: String]) -> JSONObject {
     JSONObject(texts.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
   }

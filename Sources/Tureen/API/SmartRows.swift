@@ -2,15 +2,15 @@ import FoundationEssentials
 import JSON
 import SmartStore
 
-/// The rows of a smart query as values, page by page: each column goes to the member of its name.
+/// The decoded rows of a smart query. Each column is decoded into the member of the same name.
 ///
 ///     struct Person: Decodable { let name: String; let phone: String? }
 ///     let sql = "SELECT {people:Name} AS name, {people:Phone} AS phone FROM {people} ORDER BY {people:Name}"
 ///     for try await person in store.rows(Person.self, sql) { print(person.name) }
 ///
-/// A page is read when its first row is asked for, from the data as they are then; give the query an order. The column
-/// `{people:_soup}`, without `AS`, goes to the member `soup`, and is the whole entry. Booleans of a store are the numbers 0
-/// and 1.
+/// A page is read from the current data when its first row is requested, so the query needs an order. The column
+/// `{people:_soup}`, without `AS`, is decoded into the member `soup` and contains the complete entry. A store's booleans are the
+/// numbers 0 and 1.
 public struct SmartRows<Row: Decodable & Sendable>: AsyncSequence, Sendable {
   public typealias Element = Row
   let store: Store
@@ -31,8 +31,9 @@ public struct SmartRows<Row: Decodable & Sendable>: AsyncSequence, Sendable {
       self.spec = spec
     }
 
-    /// - Throws: ``SmartStore/StoreError`` of the query, and `.invalidEntry` for a row that is not what was asked for, naming the
-    ///   row and the member.
+    /// Returns the next row; nil at the end.
+    /// - Throws: ``SmartStore/StoreError`` of the query, and `.invalidEntry` for a row that cannot be decoded, naming the row and
+    ///   the member.
     public mutating func next() async throws -> Row? {
       while position == rows.count {
         guard !isLast else { return nil }
@@ -47,26 +48,26 @@ public struct SmartRows<Row: Decodable & Sendable>: AsyncSequence, Sendable {
 }
 
 extension Store {
-  /// The rows of a smart query, each decoded by the names of its columns: see ``Tureen/SmartRows``.
+  /// Returns the decoded rows of a smart query: see ``Tureen/SmartRows``.
   /// - Parameters:
-  ///   - type: What a row is decoded as.
+  ///   - type: The type of a row.
   ///   - smartSql: A SELECT over `{soup:path}`, with an order.
   ///   - arguments: The values of the placeholders `?`.
-  ///   - pageSize: Rows that are read at once.
+  ///   - pageSize: The number of rows that are read together.
   public func rows<Row: Decodable & Sendable>(
     _ type: Row.Type = Row.self, _ smartSql: String, arguments: [JSONValue] = [], pageSize: Int = 500
   ) -> SmartRows<Row> {
     SmartRows(store: self, spec: .smart(smartSql, arguments: arguments, pageSize: pageSize))
   }
 
-  /// The rows of a smart query as they are now, and again after each change of its soups; changes that come before the next
-  /// element is asked for are merged. Ends when the store closes.
+  /// Returns the current rows of a smart query, and again after each change of its soups. Changes before the next element is
+  /// requested are merged. The sequence ends when the store closes.
   /// - Parameters:
-  ///   - type: What a row is decoded as.
+  ///   - type: The type of a row.
   ///   - smartSql: A SELECT over `{soup:path}`, with an order.
   ///   - arguments: The values of the placeholders `?`.
-  ///   - limit: The most rows an element has.
-  /// - Throws: What the query throws.
+  ///   - limit: The maximum number of rows of an element.
+  /// - Throws: ``SmartStore/StoreError`` of the query.
   public func observe<Row: Decodable & Sendable>(
     _ type: Row.Type, _ smartSql: String, arguments: [JSONValue] = [], limit: Int = 1000
   ) throws -> some AsyncSequence<[Row], any Error> {
@@ -74,13 +75,13 @@ extension Store {
   }
 }
 
-/// Rows that are arrays become objects, and objects values.
+/// Decodes rows: each row, an array, becomes an object, which is then decoded.
 private enum RowDecoding {
   /// - Parameter first: The number of the first row, from 0.
   static func rows<Row: Decodable>(_ page: NamedRows, first: Int) throws -> [Row] {
     let rows = try JSONValue(parsing: page.text).arrayValue ?? []
     let objects = rows.map { row in
-      // A column without a value is a member that is missing.
+      // A null column becomes a missing member.
       JSONValue.object(
         JSONObject(zip(page.names, row.arrayValue ?? []).filter { !$0.1.isNull }.map { ($0.0, $0.1) }))
     }
@@ -95,7 +96,7 @@ private enum RowDecoding {
   }
 }
 
-/// What a decoder says, for people.
+/// Describes decoding errors for people.
 enum DecodingFailure {
   /// - Parameter firstRow: The number of the first element, from 0; nil when no list was decoded.
   static func sentence(_ error: DecodingError, firstRow: Int? = nil) -> String {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import JSON
 import SmartStore
 
-/// The records of a soup as a program edits them offline: each edit stores the entry with the flags that a sync up looks for.
+/// Edits the records of a soup offline. Each edit stores the entry with the flags that a sync up looks for.
 ///
 ///     let accounts = store.records(in: "accounts", type: "Account")
 ///     let id = try await accounts.create(Account(name: "Acme"))
@@ -13,14 +13,13 @@ import SmartStore
 public struct SoupRecords: Sendable {
   let store: Store
   public let soupName: String
-  /// The type that new records have, such as `Account`.
+  /// The type of new records, such as `Account`.
   public let type: String
   public let idField: String
 
   /// Stores a new record, which the next sync up creates on the server.
   /// - Parameter fields: A dictionary, or a value whose members are named like the fields.
-  /// - Returns: The record's id: one that was made here, unless the fields have one. After the sync up the server's takes its
-  ///   place.
+  /// - Returns: The record's id: a local one, unless the fields contain an id. The sync up replaces it by the server's id.
   /// - Throws: ``SmartStore/StoreError`` `.invalidEntry`, `.noSuchSoup`.
   @discardableResult
   public func create(_ fields: some Encodable & Sendable) async throws -> String {
@@ -32,27 +31,27 @@ public struct SoupRecords: Sendable {
     return id
   }
 
-  /// Sets the members that `changes` has, and marks the record for the next sync up. The other members stay.
+  /// Sets the members of `changes` and marks the record for the next sync up. Other members are kept.
   /// - Throws: ``SmartStore/StoreError`` `.noSuchEntry`, `.ambiguousExternalId`, `.pathNotIndexed`, `.invalidEntry`.
   public func update(_ id: String, _ changes: some Encodable & Sendable) async throws {
     let changes = try Self.object(changes)
     try await edit(id) { Self.mark($0, changes, updated: true) }
   }
 
-  /// Marks a record for deletion: the next sync up deletes it on the server and then here. A record that the server does not
-  /// have yet is only removed here.
+  /// Marks a record for deletion. The next sync up deletes it on the server and then locally. A record that the server does not
+  /// have yet is only removed locally.
   /// - Throws: As ``update(_:_:)``.
   public func delete(_ id: String) async throws {
     try await edit(id) { Self.mark($0, deleted: true) }
   }
 
-  /// Takes back ``update(_:_:)`` and ``delete(_:)``; the fields stay as they are.
+  /// Removes the marks of ``update(_:_:)`` and ``delete(_:)``; the fields are not changed.
   /// - Throws: As ``update(_:_:)``.
   public func unmark(_ id: String) async throws {
     try await edit(id) { Self.mark($0, updated: false, deleted: false) }
   }
 
-  /// A record by its id, with the members that the type names; nil when there is none.
+  /// Returns a record by its id, decoded as the type; nil if there is none.
   /// - Throws: ``SmartStore/StoreError``.
   public func record<Record: Decodable & Sendable>(_ id: String, as type: Record.Type = Record.self) async throws -> Record? {
     let soup = soupName, path = idField
@@ -63,7 +62,8 @@ public struct SoupRecords: Sendable {
     do {
       return try text.map { try JSONDecoder().decode(type, from: Data($0)) }
     } catch let error as DecodingError {
-      throw StoreError(.invalidEntry, "the record '\(id)' of '\(soup)' is no \(type): \(DecodingFailure.sentence(error))")
+      throw StoreError(
+        .invalidEntry, "the record '\(id)' of '\(soup)' cannot be decoded as \(type): \(DecodingFailure.sentence(error))")
     }
   }
 
@@ -74,7 +74,7 @@ public struct SoupRecords: Sendable {
     try await Blocking.offPool { _ = try store.upsert(text, into: soup) }
   }
 
-  /// - Parameter changes: The members that are to be set, given the entry.
+  /// Changes an entry. - Parameter changes: Returns the members to set, given the entry.
   private func edit(_ id: String, _ changes: @escaping @Sendable (JSONObject) -> JSONObject) async throws {
     let store = store, soup = soupName, path = idField
     try await Blocking.offPool {
@@ -99,12 +99,12 @@ public struct SoupRecords: Sendable {
 
   private static func object(_ fields: some Encodable) throws -> JSONObject {
     guard let object = try JSONValue(parsing: Array(try JSONEncoder().encode(fields))).objectValue else {
-      throw StoreError(.invalidEntry, "a record is an object; \(Swift.type(of: fields)) is none")
+      throw StoreError(.invalidEntry, "a record must be encoded as an object, unlike \(Swift.type(of: fields))")
     }
     return object
   }
 
-  /// The changes of an entry with its flags; nil leaves one as it is.
+  /// Returns the changes of an entry including its flags; nil keeps a flag.
   private static func mark(
     _ entry: JSONObject, _ changes: JSONObject = [:], created: Bool? = nil, updated: Bool? = nil, deleted: Bool? = nil
   ) -> JSONObject {
@@ -121,7 +121,7 @@ public struct SoupRecords: Sendable {
 }
 
 extension Store {
-  /// The records of a soup, to be edited offline.
+  /// Returns the records of a soup for offline editing.
   public func records(in soupName: String, type: String, idField: String = "Id") -> SoupRecords {
     SoupRecords(store: self, soupName: soupName, type: type, idField: idField)
   }

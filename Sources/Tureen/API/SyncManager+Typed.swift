@@ -1,16 +1,16 @@
 import MobileSync
 
-/// Syncs with targets as values. The calls wait for the end of the run and give the final state, be it DONE, STOPPED or FAILED;
-/// an error means that the run could not start. Cancelling the task stops the run at its next check point.
+/// Syncs with typed targets. The functions that run a sync wait for its end and return the final state: DONE, STOPPED or FAILED.
+/// They throw if the run could not start. Cancelling the task stops the run at its next check point.
 extension SyncManager {
   /// Creates a sync down and runs it.
   /// - Parameters:
-  ///   - target: Where the records come from.
-  ///   - soupName: A soup that exists.
-  ///   - options: The merge mode, among others.
-  ///   - name: Under which ``run(_:onUpdate:)`` and ``runs(named:)`` run it again; nil for a sync that is run once.
-  ///   - onUpdate: Told every state, the last one included, from any thread.
-  /// - Throws: ``SyncError`` `.managerStopped`, `.invalidTarget`, `.invalidOptions`, `.duplicateName`; nothing is created then.
+  ///   - target: The source of the records.
+  ///   - soupName: An existing soup.
+  ///   - options: The sync's options, such as the merge mode.
+  ///   - name: The name by which ``run(_:onUpdate:)`` and ``runs(named:)`` run it again; nil for a sync that is run once.
+  ///   - onUpdate: Called with each state, including the last one, from any thread.
+  /// - Throws: ``SyncError`` `.managerStopped`, `.invalidTarget`, `.invalidOptions`, `.duplicateName`. Then nothing is created.
   @discardableResult
   public func syncDown(
     _ target: DownTarget, into soupName: String, options: SyncOptions = SyncOptions(), named name: String? = nil,
@@ -29,7 +29,7 @@ extension SyncManager {
     try await runUp(target.json, options.json, soupName, name, onUpdate)
   }
 
-  /// Saves a sync down with the status NEW; nothing runs. One of that name that is there stays as it is.
+  /// Saves a sync down with the status NEW without running it. An existing sync of that name is not changed.
   /// - Returns: The sync of that name.
   /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`.
   @discardableResult
@@ -41,7 +41,7 @@ extension SyncManager {
     }
   }
 
-  /// Saves a sync up with the status NEW; nothing runs. One of that name that is there stays as it is.
+  /// Saves a sync up with the status NEW without running it. An existing sync of that name is not changed.
   /// - Returns: The sync of that name.
   /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.noFieldlist`.
   @discardableResult
@@ -53,20 +53,29 @@ extension SyncManager {
     }
   }
 
-  /// The sync of that name, which is made when there is none.
+  /// Returns the sync of that name, and creates it if there is none. If another process creates it at the same moment, returns
+  /// that one.
   private func sync(_ name: String, make: @escaping @Sendable (SyncManager) throws -> SyncState) async throws -> SyncState {
-    try await SyncManager.onStartQueue { try self.getSyncStatus(.name(name)) ?? make(self) }
+    try await SyncManager.onStartQueue {
+      if let found = try self.getSyncStatus(.name(name)) { return found }
+      do { return try make(self) } catch let error as SyncError where error.is(.duplicateName) {
+        guard let found = try self.getSyncStatus(.name(name)) else {
+          throw SyncError(.noSuchSync, "sync '\(name)' was deleted by another process while it was set up", isRetryable: true)
+        }
+        return found
+      }
+    }
   }
 
-  /// The stored state of a sync; nil when there is no such sync.
+  /// Returns the stored state of a sync; nil if there is no such sync.
   public func state(of reference: SyncReference) async throws -> SyncState? {
     try await SyncManager.onStartQueue { try self.getSyncStatus(reference) }
   }
 }
 
 extension SyncState {
-  /// The target as a value; nil for a sync up.
+  /// The typed target; nil for a sync up.
   public var downTarget: DownTarget? { type == .syncDown ? DownTarget(target) : nil }
-  /// The target as a value; nil for a sync down.
+  /// The typed target; nil for a sync down.
   public var upTarget: UpTarget? { type == .syncUp ? UpTarget(target) : nil }
 }

@@ -1,17 +1,17 @@
 import JSON
 
-/// The members of a target's JSON form, taken one by one. A member that is left is more than a typed value can say.
+/// Takes the members of a target's JSON form one by one. Typed targets cannot represent the members that are left.
 struct TargetMembers {
   private var left: JSONObject
 
   init(_ json: JSONObject) { left = json }
 
-  /// Whether everything was taken.
+  /// Whether all members were taken.
   var isEmpty: Bool { left.isEmpty }
   /// The members that were not taken.
   var others: JSONObject { left }
 
-  /// Takes all that are left.
+  /// Takes and returns all members that are left.
   mutating func takeOthers() -> JSONObject {
     defer { left = [:] }
     return left
@@ -31,7 +31,7 @@ struct TargetMembers {
     }
   }
 
-  /// A value of another form stays, so that it is not lost.
+  /// Takes a member if `read` can convert it. Other members are left, so that they are not lost.
   private mutating func take<T>(_ key: String, _ read: (JSONValue) -> T?) -> T? {
     guard let found = left[key].flatMap(read) else { return nil }
     left[key] = nil
@@ -40,7 +40,7 @@ struct TargetMembers {
 }
 
 extension JSONObject {
-  /// Sets a member that is there; nil leaves it out.
+  /// Sets a member; nil does nothing.
   mutating func set(_ key: String, _ value: String?) { if let value { self[key] = .string(value) } }
   mutating func set(_ key: String, _ value: Int?) { if let value { self[key] = .integer(Int64(value)) } }
   mutating func set(_ key: String, _ value: Bool?) { if let value { self[key] = .bool(value) } }

@@ -1,29 +1,29 @@
 import JSON
 
-/// Where a sync up sends a soup's changes, as a value.
+/// The target of a sync up, which describes how to send a soup's changes.
 ///
 ///     try await manager.syncUp(.collection(), from: "accounts", options: SyncOptions(fieldlist: ["Name"]))
 ///
-/// ``json`` is the form that scripts, configuration files and stored syncs have.
+/// ``json`` is the form used by scripts, configuration files and stored syncs.
 ///
 /// - Note: Source: the native SDK's sync up targets.
 public enum UpTarget: Sendable, Equatable {
-  /// 200 records a request: the fastest.
+  /// Sends up to 200 records in a request, which is the fastest way.
   case collection(UploadFields = UploadFields())
-  /// 25 records a request; the server compares an update with what it has.
+  /// Sends up to 25 records in a request; the server checks each update against its current version.
   case batch(UploadFields = UploadFields())
-  /// One record a request; the server compares an update with what it has.
+  /// Sends one record in each request; the server checks each update against its current version.
   case plain(UploadFields = UploadFields())
-  /// Parents with their children, a family a request.
+  /// Sends each parent together with its children in one request.
   case parentChildren(ParentChildren)
   /// A JSON collection of a named connection, with ``RestCollection/up``.
   case rest(RestCollection)
   /// A class of a Parse server.
   case parse(ParseClass)
-  /// Anything else, in the form that scripts use.
+  /// Any other target in the form used by scripts.
   case json(JSONObject)
 
-  /// As scripts write it.
+  /// The target in the form used by scripts.
   public var json: JSONObject {
     switch self {
     case .collection(let fields): fields.json("collection")
@@ -36,7 +36,7 @@ public enum UpTarget: Sendable, Equatable {
     }
   }
 
-  /// Reads the form that scripts use. What no case says in full becomes ``json(_:)``, so nothing is lost.
+  /// Reads the form used by scripts. A target that no other case can represent completely becomes ``json(_:)``.
   public init(_ json: JSONObject) { self = UpTarget.typed(json) ?? .json(json) }
 
   private static func typed(_ json: JSONObject) -> UpTarget? {
@@ -55,15 +55,15 @@ public enum UpTarget: Sendable, Equatable {
   }
 }
 
-/// What a target sends of each record, where the sync's options do not say it.
+/// The fields that a target sends, and its other settings.
 public struct UploadFields: Sendable, Equatable {
-  /// nil: the options' `fieldlist`.
+  /// The fields to send for new records; nil for the options' `fieldlist`.
   public var create: [String]?
-  /// nil: the options' `fieldlist`.
+  /// The fields to send for changed records; nil for the options' `fieldlist`.
   public var update: [String]?
-  /// New records with a value in this field are upserted by it.
+  /// The external id field by which new records are upserted if it has a value.
   public var externalIdFieldName: String?
-  /// Records a request, where fewer are wanted than the target's own number.
+  /// The number of records in a request; nil for the target's maximum.
   public var maxBatchSize: Int?
 
   public init(

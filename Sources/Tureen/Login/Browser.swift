@@ -2,18 +2,19 @@ import Dispatch
 import Glibc
 import Support
 
-/// Opens addresses in the person's browser: the program in `BROWSER`, else `xdg-open`. No shell sees the address.
+/// Opens URLs in the user's browser: the program in `BROWSER`, else `xdg-open`. Does not use a shell.
 enum Browser {
-  /// - Returns: Whether a program was started. What it says goes nowhere, and it goes on when this process ends.
+  /// Opens a URL. The browser's output is discarded, and it keeps running when this process ends.
+  /// - Returns: True if a program was started.
   static func open(_ url: String, environment: (String) -> String? = { Environment[$0] }) -> Bool {
     candidates(url, environment).contains { start($0) }
   }
 
-  /// The commands to try, in order; none without a display.
+  /// Returns the commands to try, in order; none without a display.
   static func candidates(_ url: String, _ environment: (String) -> String?) -> [[String]] {
     guard environment("DISPLAY") != nil || environment("WAYLAND_DISPLAY") != nil else { return [] }
     guard let chosen = environment("BROWSER") else { return [["xdg-open", url]] }
-    // As other programs read it: several between colons, `%s` where the address belongs.
+    // The usual syntax: several commands separated by colons, with `%s` as the placeholder of the URL.
     return chosen.split(separator: ":").compactMap { entry in
       let words = entry.split(separator: " ").map(String.init)
       guard !words.isEmpty else { return nil }
@@ -39,7 +40,7 @@ enum Browser {
     }
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     for stream in [STDOUT_FILENO, STDERR_FILENO] { posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0) }
-    // A session of its own: Ctrl-C ends the command and not the browser. Signals as a program expects them.
+    // A new session, so that Ctrl-C does not end the browser, and the default signal mask and handlers.
     var none = sigset_t(), all = sigset_t()
     sigemptyset(&none)
     sigfillset(&all)
@@ -50,7 +51,7 @@ enum Browser {
     defer { for word in arguments { free(word) } }
     var id: pid_t = 0
     guard posix_spawnp(&id, words[0], &actions, &attributes, &arguments, environ) == 0 else { return false }
-    // Waited for, so that it does not stay a zombie as long as this process runs.
+    // Reap the process, so that it does not remain a zombie.
     DispatchQueue.global().async { [id] in
       var status: Int32 = 0
       while waitpid(id, &status, 0) < 0, errno == EINTR {}

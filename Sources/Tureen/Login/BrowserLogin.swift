@@ -1,21 +1,21 @@
 import RestClient
 import Salesforce
 
-/// One sign-in in a browser, from its address to its code. The first to decide it does: the browser, a person who pastes the
-/// answer, the time limit, or the caller who gives it up.
+/// One browser sign-in, from its URL to the authorization code. Whichever comes first decides the outcome: the browser's
+/// redirect, a pasted answer, the time limit, or a cancellation by the caller.
 final class BrowserLogin: Sendable {
   enum Outcome: Sendable {
-    /// Not exchanged yet.
+    /// The authorization code, not exchanged yet.
     case code(String)
     case refused(RestError)
-    /// The time is over.
+    /// The time limit has expired.
     case late
     case cancelled
   }
 
   let request: AuthorizationRequest
   private let outcome: OneTimeValue<Outcome>
-  /// nil where the answer has to be pasted.
+  /// nil if the answer must be pasted.
   private let listener: LoopbackListener?
 
   private init(_ request: AuthorizationRequest, _ outcome: OneTimeValue<Outcome>, _ listener: LoopbackListener?) {
@@ -24,9 +24,9 @@ final class BrowserLogin: Sendable {
     self.listener = listener
   }
 
-  /// The port, where there is one, is bound when this returns: only then may the address be shown.
+  /// Starts a sign-in. The port, if any, is bound when this returns; show the URL only after that.
   ///
-  /// - Parameter listens: Whether the browser is on this machine. Only a redirect to `localhost` can be listened for.
+  /// - Parameter listens: True if the browser is on this machine. Has no effect unless the redirect leads to `localhost`.
   /// - Throws: ``HostError`` `.portInUse`.
   static func start(
     _ request: AuthorizationRequest, listens: Bool, limits: LoopbackListener.Limits
@@ -45,8 +45,8 @@ final class BrowserLogin: Sendable {
 
   var isListening: Bool { listener != nil }
 
-  /// Takes what a person pasted.
-  /// - Returns: Why it is of no use; nil when it decided the sign-in.
+  /// Takes a pasted answer.
+  /// - Returns: Why the text is unusable; nil if it decided the sign-in.
   func paste(_ text: String) -> String? {
     switch request.answer(pasted: text) {
     case .code(let code): outcome.settle(.code(code))
@@ -56,13 +56,13 @@ final class BrowserLogin: Sendable {
     return nil
   }
 
-  /// The time is over.
+  /// Ends the sign-in because its time limit has expired.
   func expire() { outcome.settle(.late) }
 
-  /// Nothing happens when it is decided already.
+  /// Cancels the sign-in. Does nothing if it is already decided.
   func cancel() { outcome.settle(.cancelled) }
 
-  /// Waits for the decision; a cancelled task gives the sign-in up.
+  /// Waits for the outcome. Cancelling the task cancels the sign-in.
   func decision() async -> Outcome {
     await withTaskCancellationHandler {
       await outcome.value()
@@ -71,7 +71,7 @@ final class BrowserLogin: Sendable {
     }
   }
 
-  /// Shows the browser how it ended, where it waits for that, and frees the port.
+  /// Sends the final page to a waiting browser, and frees the port.
   func end(_ page: LoginPage) async {
     await listener?.end(page)
     await listener?.close()

@@ -2,16 +2,16 @@ import JSON
 import Logging
 import LuaBridge
 
-/// Sign-ins of a person that a script begins and ends: `startLogin`, `finishLogin` and `cancelLogin` of `tureen.accounts`.
+/// Implements browser sign-ins for scripts: `startLogin`, `finishLogin` and `cancelLogin` of `tureen.accounts`.
 extension Host {
   func startLogin(_ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    try refuseWhenRestricted("accounts.startLogin")
+    try capabilities().require("tureen.accounts", for: "accounts.startLogin")
     let login = try login(call), listens = call.value("listen")?.boolValue ?? false
     Host.answer(call, onUpdate) { [logins] in try await logins.start(login, listens: listens) }
   }
 
   func finishLogin(_ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    try refuseWhenRestricted("accounts.finishLogin")
+    try capabilities().require("tureen.accounts", for: "accounts.finishLogin")
     let id = call.value("id")?.stringValue ?? "", url = call.value("url")?.stringValue
     let finishing = try logins.finish(id, url: url) { Logger(label: "tureen.login").warning("\($0)") }
     Host.answer(call, onUpdate) { [weak self] in
@@ -25,17 +25,17 @@ extension Host {
     }
   }
 
-  /// The current user goes on with the new session; another one is to be switched to.
+  /// Adopts the new session if it belongs to the current user. For another user the script calls `switchToUser`.
   private func adopt(_ account: LoginAccount) async {
     guard let user = runningCore?.user, user.org.keepsSession, user.org.folder == account.folder,
       user.org.userFolder == account.userFolder
     else { return }
-    // An org that cannot be opened looks at the session when it can.
+    // If the org cannot be opened now, it reads the stored session later.
     await (try? user.client.account())?.adoptKeptSession()
   }
 
   func cancelLogin(_ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    try refuseWhenRestricted("accounts.cancelLogin")
+    try capabilities().require("tureen.accounts", for: "accounts.cancelLogin")
     let id = call.value("id")?.stringValue ?? ""
     Host.answer(call, onUpdate) { [logins] in
       await logins.cancel(id)
@@ -43,7 +43,7 @@ extension Host {
     }
   }
 
-  /// - Throws: `invalidArguments` for options that are wrong, ``HostError`` `.invalidConfiguration` for files that are.
+  /// - Throws: `invalidArguments` for invalid options, ``HostError`` `.invalidConfiguration` for invalid files.
   private func login(_ call: ActionCall) throws -> Login {
     func text(_ key: String) -> String? { call.value(key)?.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
     var settings = LoginSettings(), (own, home) = try settledSettings()
@@ -53,7 +53,7 @@ extension Host {
     settings.replacesOrg = call.value("newOrg")?.boolValue ?? false
     settings.flow = LoginFlow.browser.rawValue
     settings.configDirectory = own.configDirectory
-    // An address alone means the org there, not the one that this host works with.
+    // A login URL refers to the org there, not to this host's current org.
     if settings.loginURL != nil { own.org = nil }
     return try Login(settings, home: home, own)
   }

@@ -5,14 +5,14 @@ import Salesforce
 import Support
 import Synchronization
 
-/// The sign-in that a script has begun; a host has one at a time. Its port is free again when it ends, however it does.
+/// Manages the browser sign-in of a script. A host has one sign-in at a time; its port is freed however it ends.
 final class HostLogins: Sendable {
   private struct Open {
     let id: String
     let login: Login
     let browser: BrowserLogin
     let clock: Task<Void, Never>
-    /// Exchanges the code and keeps the session; all calls that finish this sign-in wait for it. nil until the first does.
+    /// Exchanges the code and stores the session. All `finishLogin` calls wait for it; nil before the first one.
     var finishing: Task<LoginAccount, any Error>?
   }
 
@@ -23,22 +23,22 @@ final class HostLogins: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Everything that may still hold the port.
+  /// The operations that may still hold the port.
   private let work = CallsInFlight()
 
-  // MARK: Beginning
+  // MARK: Starting
 
-  /// The port, where there is one, is bound when this returns.
+  /// Starts a sign-in and returns the script's result. The port, if any, is bound when this returns.
   ///
-  /// - Parameter listens: Whether the browser is on this machine.
-  /// - Throws: ``HostError`` `.alreadyInUse` while another one is open, `.portInUse`, `.closed`.
+  /// - Parameter listens: True if the browser is on this machine.
+  /// - Throws: ``HostError`` `.alreadyInUse` while another sign-in is open, `.portInUse`, `.closed`.
   func start(_ login: Login, listens: Bool) async throws -> JSONValue {
     guard let plan = login.plan.browser else { throw LoginUsageError("scripts begin sign-ins of the flow 'browser' only") }
     try reserve()
     defer { work.end() }
     let browser: BrowserLogin
     do {
-      browser = try await BrowserLogin.start(plan.request, listens: listens, limits: login.around.limits)
+      browser = try await BrowserLogin.start(plan.request, listens: listens, limits: login.dependencies.limits)
     } catch {
       state.withLock { $0.isStarting = false }
       throw error
@@ -49,7 +49,7 @@ final class HostLogins: Sendable {
     }
     return [
       "id": .string(id), "url": .string(plan.request.url), "redirectUri": .string(plan.request.redirectURI),
-      "expiresAt": .integer(Int64((login.around.retry.now() + Double(plan.timeoutS)) * 1000)),
+      "expiresAt": .integer(Int64((login.dependencies.retry.now() + Double(plan.timeoutS)) * 1000)),
     ]
   }
 
@@ -60,14 +60,14 @@ final class HostLogins: Sendable {
       guard !state.isClosed else { throw Self.closed }
       guard state.open == nil, !state.isStarting else {
         let which = state.open.map { "sign-in '\($0.id)' is open" } ?? "another sign-in is about to start"
-        throw HostError(.alreadyInUse, "\(which), and a host has one at a time: finish it, or give it up with cancelLogin")
+        throw HostError(.alreadyInUse, "\(which), and a host has one at a time: finish it, or cancel it with cancelLogin")
       }
       state.isStarting = true
       work.begin()
     }
   }
 
-  /// - Returns: The id; nil when the host has been closed meanwhile.
+  /// - Returns: The id; nil if the host was closed in the meantime.
   private func open(_ login: Login, _ browser: BrowserLogin, _ timeoutS: Int) -> String? {
     state.withLock { state in
       state.isStarting = false
@@ -75,7 +75,7 @@ final class HostLogins: Sendable {
       state.lastId += 1
       let id = "\(state.lastId)"
       let clock = Task { [weak self] in
-        guard (try? await login.around.retry.sleep(Double(timeoutS))) != nil else { return }
+        guard (try? await login.dependencies.retry.sleep(Double(timeoutS))) != nil else { return }
         await self?.expire(id)
       }
       state.open = Open(id: id, login: login, browser: browser, clock: clock)
@@ -85,12 +85,13 @@ final class HostLogins: Sendable {
 
   // MARK: Finishing
 
-  /// The task that ends a sign-in: every call that finishes it gets the same one, and cancelling it gives the sign-in up.
+  /// Returns the task that completes a sign-in. Every call for the same sign-in gets the same task; cancelling it cancels the
+  /// sign-in.
   ///
   /// - Parameters:
-  ///   - url: What the person pasted; nil waits for the browser.
-  ///   - warn: Gets what a person should know although the sign-in went well.
-  /// - Throws: ``HostError`` `.noSuchLogin`; `invalidArguments` for a URL that is of no use: the sign-in then goes on.
+  ///   - url: The pasted address; nil waits for the browser.
+  ///   - warn: Called with warnings about a successful sign-in.
+  /// - Throws: ``HostError`` `.noSuchLogin`; `invalidArguments` for an unusable URL. The sign-in stays open then.
   func finish(
     _ id: String, url: String?, warn: @escaping @Sendable (String) -> Void
   ) throws -> Task<LoginAccount, any Error> {
@@ -125,19 +126,19 @@ final class HostLogins: Sendable {
   }
 
   private static func noSuchLogin(_ id: String) -> HostError {
-    HostError(.noSuchLogin, "sign-in '\(id)' is not open: it has ended, or its time is over; begin another with startLogin")
+    HostError(.noSuchLogin, "sign-in '\(id)' is not open: it has ended or timed out; start another one with startLogin")
   }
 
   private static func invalid(_ message: String) -> BridgeError {
     BridgeError(domain: "bridge", code: BridgeError.Code.invalidArguments.rawValue, message: message)
   }
 
-  // MARK: Giving up
+  // MARK: Cancelling
 
-  /// Returns when the port is free. Nothing happens when it has ended.
+  /// Cancels a sign-in and returns once its port is free. Does nothing if it has ended.
   func cancel(_ id: String) async {
     guard let browser = state.withLock({ $0.open?.id == id ? $0.open?.browser : nil }) else { return }
-    // A call that begins to finish it from now on ends at once.
+    // A later finishLogin ends at once.
     browser.cancel()
     await end(id, .givenUp)
     guard let finishing = state.withLock({ $0.open?.id == id ? $0.open?.finishing : nil }) else { return }
@@ -145,16 +146,16 @@ final class HostLogins: Sendable {
     _ = await finishing.result
   }
 
-  /// Nothing waits for the person any more; a code that has come is still exchanged. Any thread.
+  /// Stops waiting for the person. A code that has already arrived is still exchanged. Callable from any thread.
   func interrupt() { state.withLock { $0.open?.browser }?.cancel() }
 
-  /// The time is over.
+  /// Ends a sign-in because its time limit has expired.
   private func expire(_ id: String) async {
     state.withLock { $0.open?.id == id ? $0.open?.browser : nil }?.expire()
-    await end(id, .failed("The time for this sign-in is over"))
+    await end(id, .failed("This sign-in has timed out"))
   }
 
-  /// Ends one that no call finishes.
+  /// Ends a sign-in for which no `finishLogin` is running.
   private func end(_ id: String, _ page: LoginPage) async {
     let open = state.withLock { state -> Open? in
       guard let open = state.open, open.id == id, open.finishing == nil else { return nil }
@@ -168,7 +169,7 @@ final class HostLogins: Sendable {
     work.end()
   }
 
-  /// No more begin, and the one that is open ends. Blocks until its port is free.
+  /// Refuses new sign-ins and cancels the open one. Blocks until its port is free.
   func close() {
     let id = state.withLock { state in
       state.isClosed = true
@@ -182,11 +183,11 @@ final class HostLogins: Sendable {
 }
 
 extension LoginPage {
-  static let givenUp = LoginPage.failed("The sign-in was given up")
+  static let givenUp = LoginPage.failed("The sign-in was cancelled")
 }
 
 extension LoginAccount {
-  /// As a script gets it.
+  /// The script's result.
   var json: JSONValue {
     [
       "org": .string(org), "username": .string(username), "displayName": displayName.map { .string($0) } ?? .null,

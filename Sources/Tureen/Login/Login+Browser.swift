@@ -2,14 +2,14 @@ import RestClient
 import Salesforce
 
 extension Login {
-  /// A person signs in: in a browser on this machine, or in another one and by pasting.
+  /// Signs in through a browser, on this machine or on another one by pasting the answer.
   func inBrowser(
-    _ browser: LoginPlan.BrowserPlan, _ lines: AsyncStream<String>, _ tell: @escaping @Sendable (LoginNews) -> Void
+    _ browser: LoginPlan.BrowserPlan, _ lines: AsyncStream<String>, _ tell: @escaping @Sendable (LoginEvent) -> Void
   ) async throws -> LoginAccount {
-    let login = try await BrowserLogin.start(browser.request, listens: true, limits: around.limits)
+    let login = try await BrowserLogin.start(browser.request, listens: true, limits: dependencies.limits)
     let url = browser.request.url
     tell(.authorize(url: url, redirectURI: browser.request.redirectURI, isListening: login.isListening))
-    if browser.opensBrowser { _ = around.openBrowser(url) }
+    if browser.opensBrowser { _ = dependencies.openBrowser(url) }
     let clock = Task { try await watch(login, browser.timeoutS, tell) }
     let reader = Task {
       for await line in lines where !line.allSatisfy(\.isWhitespace) {
@@ -23,8 +23,8 @@ extension Login {
     return try await complete(login, tell)
   }
 
-  /// Waits for the decision about a sign-in and does what follows; then the browser is told how it ended, and the port is free.
-  func complete(_ login: BrowserLogin, _ tell: @escaping @Sendable (LoginNews) -> Void = { _ in }) async throws -> LoginAccount {
+  /// Waits for the outcome of a sign-in and stores the session. Then shows the result in the browser and frees the port.
+  func complete(_ login: BrowserLogin, _ tell: @escaping @Sendable (LoginEvent) -> Void = { _ in }) async throws -> LoginAccount {
     do {
       let code = try await code(of: login), secret = try await clientSecret()
       let account = try await withClient { client in
@@ -48,14 +48,14 @@ extension Login {
     }
   }
 
-  private func watch(_ login: BrowserLogin, _ timeoutS: Int, _ tell: @Sendable (LoginNews) -> Void) async throws {
+  private func watch(_ login: BrowserLogin, _ timeoutS: Int, _ tell: @Sendable (LoginEvent) -> Void) async throws {
     let hintS = Tuning.loginHintS
     if timeoutS > hintS {
-      try await around.retry.sleep(Double(hintS))
+      try await dependencies.retry.sleep(Double(hintS))
       tell(.hint(hint(login)))
-      try await around.retry.sleep(Double(timeoutS - hintS))
+      try await dependencies.retry.sleep(Double(timeoutS - hintS))
     } else {
-      try await around.retry.sleep(Double(timeoutS))
+      try await dependencies.retry.sleep(Double(timeoutS))
     }
     login.expire()
   }
@@ -84,16 +84,16 @@ extension Login {
     return error
   }
 
-  /// Apps that can keep a secret have to send it beside the code.
+  /// Reads the client secret, which confidential apps must send with the code.
   private func clientSecret() async throws -> String? {
     let credentials = plan.credentials
     return try await Blocking.offPool { try SignInSecret("clientSecret", in: credentials, folder: nil)?.text() }
   }
 
-  /// What the page says. Messages hold no secrets.
+  /// Returns the text for the page in the browser. Error messages do not contain secrets.
   static func text(_ error: any Error) -> String {
     switch error {
-    case let error as RestError where error.code == .cancelled: "The sign-in was given up; nothing was stored"
+    case let error as RestError where error.code == .cancelled: "The sign-in was cancelled; nothing was stored"
     case let error as RestError: error.message
     default: "\(error)"
     }

@@ -3,13 +3,13 @@ import RestClient
 import Salesforce
 
 extension Login {
-  /// Learns whose session it is, and keeps it; then ends the one that it replaces.
+  /// Identifies the user of a new session and stores it; then revokes the session that it replaces.
   ///
-  /// A session that is not kept is ended, unless it belongs to another program.
+  /// If that fails, the new session is revoked, unless it belongs to another program.
   ///
   /// - Parameter credentials: The members of a credentials file.
   func keep(
-    _ session: Session, _ credentials: JSONObject, _ client: OAuthClient, _ tell: @Sendable (LoginNews) -> Void
+    _ session: Session, _ credentials: JSONObject, _ client: OAuthClient, _ tell: @Sendable (LoginEvent) -> Void
   ) async throws -> LoginAccount {
     do {
       return try await identifyAndKeep(session, credentials, client, tell)
@@ -20,18 +20,18 @@ extension Login {
   }
 
   private func identifyAndKeep(
-    _ session: Session, _ credentials: JSONObject, _ client: OAuthClient, _ tell: @Sendable (LoginNews) -> Void
+    _ session: Session, _ credentials: JSONObject, _ client: OAuthClient, _ tell: @Sendable (LoginEvent) -> Void
   ) async throws -> LoginAccount {
-    let identity = try await client.identity(of: session, apiVersion: around.apiVersion)
+    let identity = try await client.identity(of: session, apiVersion: dependencies.apiVersion)
     try check(identity)
     let complete = complete(session, identity)
     let recorded = RecordedLogin(
       session: complete, credentials: named(credentials, complete), orgName: settings.org,
-      isSandbox: (try? await client.isSandbox(session, apiVersion: around.apiVersion)) ?? nil,
+      isSandbox: (try? await client.isSandbox(session, apiVersion: dependencies.apiVersion)) ?? nil,
       makesDefault: settings.makesDefault,
       replacesOrg: settings.replacesOrg)
     let place = try await Blocking.offPool { [directory] in try directory.place(recorded) }
-    let store = around.store(place.folder, place.userFolder)
+    let store = dependencies.store(place.folder, place.userFolder)
     let previous = place.conflict == nil ? try await kept(place, store) : nil
     try Task.checkCancellation()
     let entry = try await directory.record(recorded, in: store)
@@ -50,7 +50,7 @@ extension Login {
     refresh_token to the app, or to --scope, to avoid that
     """
 
-  /// - Throws: ``HostError`` `.otherOrg` when it is not the user who was asked for.
+  /// - Throws: ``HostError`` `.otherOrg` if it is not the requested user.
   private func check(_ identity: UserIdentity) throws {
     guard let expected = plan.user else { return }
     let names = [identity.username, identity.userId].compactMap { $0?.lowercased() }
@@ -65,14 +65,14 @@ extension Login {
     var session = session
     (session.userId, session.orgId) = (identity.userId, identity.orgId)
     session.flow = plan.flow.rawValue
-    // The org may keep the name to itself, and assertions were for this user.
+    // If the org does not reveal the name, it is known only for the flows that send it.
     session.username = identity.username ?? (plan.flow == .jwt || plan.flow == .password ? plan.user : nil)
     session.displayName = identity.displayName
     session.clientId = session.clientId ?? plan.credentials["clientId"]?.stringValue
     return session
   }
 
-  /// The name finds the user's folder again.
+  /// Adds the user name to the credentials, which identifies the user's folder later.
   private func named(_ credentials: JSONObject, _ session: Session) -> JSONObject {
     guard plan.flow != .clientCredentials else { return credentials }
     var credentials = credentials
@@ -80,16 +80,16 @@ extension Login {
     return credentials
   }
 
-  private func kept(_ place: LoginPlace, _ store: (any SessionStore)?) async throws -> Session? {
+  private func kept(_ place: LoginDestination, _ store: (any SessionStore)?) async throws -> Session? {
     guard place.entry != nil else { return nil }
     let path = directory.userFolder(org: place.folder, user: place.userFolder)
     let store: any SessionStore = store ?? FileSessionStore(folder: path)
-    // A file that cannot be used has nothing to end.
+    // If the stored session is unreadable, there is nothing to revoke.
     return try? await store.load()?.session
   }
 
-  /// An app has five refresh tokens for a user, and a sixth ends the oldest, which may be another machine's. Those that another
-  /// program shares stay.
+  /// Returns true if the previous session should be revoked. An app may have five refresh tokens per user; a sixth revokes the
+  /// oldest, which another machine may be using. Tokens that are shared with another program are not revoked.
   private func isReplaced(_ previous: Session, by session: Session) -> Bool {
     guard let token = previous.refreshToken, token != session.refreshToken else { return false }
     return previous.flow != LoginFlow.sfdxUrl.rawValue
@@ -97,13 +97,13 @@ extension Login {
 
   @discardableResult
   private func revoke(_ session: Session, _ client: OAuthClient) async -> Bool {
-    // Also when the sign-in was given up: a task of its own is not cancelled.
+    // A separate task, which is not cancelled with the sign-in.
     await Task { (try? await client.revoke(session)) != nil }.value
   }
 }
 
 extension LoginFlow {
-  /// Whether the session was made for us, and is ours to end.
+  /// True if Tureen created the session and may revoke it.
   var ownsSession: Bool {
     switch self {
     case .browser, .jwt, .clientCredentials, .password: true

@@ -5,10 +5,11 @@ import Salesforce
 import Support
 
 extension Login {
-  /// Looks at the environment, at what the home knows of the org, and at `bootconfig.json`. Blocks; asks no server.
+  /// Prepares a sign-in from the settings, the environment, the org's files in the home, and `bootconfig.json`. Reads files but
+  /// sends no requests. Blocks.
   ///
-  /// - Throws: ``LoginUsageError`` and ``OrgNameError`` for choices that are wrong, ``HostError`` `.invalidConfiguration` for
-  ///   files that are.
+  /// - Throws: ``LoginUsageError`` and ``OrgNameError`` for invalid choices, ``HostError`` `.invalidConfiguration` for invalid
+  ///   files.
   public init(_ settings: LoginSettings) throws {
     var settings = settings
     settings.configDirectory = settings.configDirectory ?? "."
@@ -18,35 +19,35 @@ extension Login {
     try self.init(settings, home: home, environment)
   }
 
-  /// - Parameter environment: A host's settings, or what the process's environment says.
+  /// - Parameter environment: The settings of a host or of the process's environment.
   init(_ settings: LoginSettings, home: String, _ environment: HostSettings) throws {
     var settings = settings
     settings.org = settings.org ?? environment.org.flatMap { Self.isOwnOrg($0) ? $0 : nil }
     let directory = OrgDirectory(home: home)
     let known = try Self.known(settings, directory)
-    var around = LoginPlan.Surroundings()
-    around.loginURL = known?.loginURL
-    around.credentials =
+    var sources = LoginPlan.Sources()
+    sources.loginURL = known?.loginURL
+    sources.credentials =
       try known.map { try Self.credentials(of: $0, settings.user, directory, allowsCommands: !environment.homeIsOfScript) } ?? [:]
-    around.bootConfig = try settings.configDirectory.map { try Self.bootConfig(in: $0) } ?? [:]
-    var world = Surroundings()
-    world.retry = environment.clock
-    world.transport.authorities = try environment.trustedCertificates()
-    world.transport.log = environment.requestLog?.log
-    world.apiVersion = environment.apiVersion ?? world.apiVersion
-    world.input = { try Self.standardInput() }
+    sources.bootConfig = try settings.configDirectory.map { try Self.bootConfig(in: $0, TrustedFolders(environment)) } ?? [:]
+    var dependencies = Dependencies()
+    dependencies.retry = environment.clock
+    dependencies.transport.authorities = try environment.trustedCertificates()
+    dependencies.transport.log = environment.requestLog?.log
+    dependencies.apiVersion = environment.apiVersion ?? dependencies.apiVersion
+    dependencies.input = { try Self.standardInput() }
     if environment.sessionCommand != nil {
-      world.store = { org, user in
+      dependencies.store = { org, user in
         Org.sessionStore(environment, org: org, user: user, in: directory.userFolder(org: org, user: user))
       }
     }
-    self.init(try LoginPlan(settings, around), settings, home: home, world)
+    self.init(try LoginPlan(settings, sources), settings, home: home, dependencies)
   }
 
-  /// Whether a name means an org that this command can sign in to.
+  /// Returns true if the name refers to an org that `tureen login` can sign in to.
   private static func isOwnOrg(_ org: String) -> Bool { org != Org.sandboxName && !org.hasPrefix(SalesforceCLI.prefix) }
 
-  /// The org that the choices mean, as the home knows it. Without any it is the default.
+  /// Returns the known org that the settings refer to, or the default org if they name none; nil if it is not known yet.
   private static func known(_ settings: LoginSettings, _ directory: OrgDirectory) throws -> OrgEntry? {
     guard let org = settings.org else {
       guard settings.loginURL == nil, Environment[SignInKeys.variable("loginUrl")] == nil else { return nil }
@@ -54,15 +55,15 @@ extension Login {
     }
     if let entry = try directory.entry(org) { return entry }
     if OrgAddress(org) == nil {
-      // Told before a person is asked to sign in.
+      // Report an invalid name before the person signs in.
       try OrgName.check(org)
       try OrgName.checkIsFree(org, among: directory.entries())
     }
     return nil
   }
 
-  /// The user's own file, else the org's. Names of files in it are relative to its folder.
-  /// - Parameter allowsCommands: Whether it may name programs that print secrets.
+  /// Reads the user's credentials file, else the org's. Resolves the file names in it relative to its folder.
+  /// - Parameter allowsCommands: True if the file may name programs that print secrets.
   private static func credentials(
     of org: OrgEntry, _ user: String?, _ directory: OrgDirectory, allowsCommands: Bool
   ) throws -> JSONObject {
@@ -93,23 +94,39 @@ extension Login {
     return members
   }
 
-  private static func bootConfig(in folder: String) throws -> JSONObject {
-    let path = HostSettings.absolute(folder) + "/bootconfig.json"
-    return FileSystem.exists(path) ? try members(of: path) : [:]
+  /// Reads the app that people sign in to. Another user must not choose it.
+  private static func bootConfig(in folder: String, _ trusted: TrustedFolders) throws -> JSONObject {
+    try reportingProblems {
+      guard let file = try ConfigurationFile.read("bootconfig.json", in: HostSettings.absolute(folder), trusted) else {
+        return [:]
+      }
+      let members = try members(of: file.json)
+      for key in ["remoteAccessConsumerKey", "oauthRedirectURI", "oauthScopes"] where members[key] != nil {
+        try file.checkTrust(key: key)
+      }
+      return members
+    }
   }
 
   private static func members(of path: String) throws -> JSONObject {
     guard let text = FileSystem.read(path) else { throw HostError(.invalidConfiguration, "\(path): cannot be read") }
+    return try reportingProblems { try members(of: JSONFile(name: path, text: text)) }
+  }
+
+  private static func members(of file: JSONFile) throws(JSONFile.Problem) -> JSONObject {
+    guard let members = file.value.objectValue else { throw file.problem("must contain an object") }
+    return members
+  }
+
+  private static func reportingProblems(_ body: () throws -> JSONObject) throws -> JSONObject {
     do {
-      let file = try JSONFile(name: path, text: text)
-      guard let members = file.value.objectValue else { throw file.problem("must hold an object") }
-      return members
+      return try body()
     } catch let problem as JSONFile.Problem {
       throw HostError(.invalidConfiguration, problem.description)
     }
   }
 
-  /// A secret that is piped in. Bounded as secrets of files are.
+  /// Reads a secret from standard input, with the same size limit as for files.
   private static func standardInput() throws -> [UInt8] {
     let secret: Secret
     do throws(SecretReader.Problem) {

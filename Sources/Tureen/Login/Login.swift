@@ -4,46 +4,47 @@ import RestClient
 import Salesforce
 import Support
 
-/// One sign-in, from the choices to the files under the home: all of them are written, or none.
+/// Runs one sign-in and stores its result in the home, atomically.
 public struct Login: Sendable {
-  /// What a sign-in needs of the world; tests pass their own.
-  struct Surroundings: Sendable {
+  /// The external dependencies of a sign-in. Tests replace them.
+  struct Dependencies: Sendable {
     var retry = RetryEnvironment.live
     var policy = RetryPolicy.standard
     var limits = LoopbackListener.Limits()
     var openBrowser: @Sendable (_ url: String) -> Bool = { Browser.open($0) }
     var transport = TransportConfiguration()
     var apiVersion = "v66.0"
-    /// Where sessions are kept if not in the home, by the names of the org's and the user's folder.
+    /// Returns the session store for an org's and a user's folder; nil to store sessions in the home.
     var store: (@Sendable (_ org: String, _ user: String) -> (any SessionStore)?) = { _, _ in nil }
-    /// Bytes of standard input, for secrets that are given there.
+    /// Reads a secret from standard input.
     var input: @Sendable () throws -> [UInt8] = { [] }
   }
 
   let plan: LoginPlan
   let directory: OrgDirectory
   let settings: LoginSettings
-  let around: Surroundings
+  let dependencies: Dependencies
 
-  init(_ plan: LoginPlan, _ settings: LoginSettings, home: String, _ around: Surroundings) {
+  init(_ plan: LoginPlan, _ settings: LoginSettings, home: String, _ dependencies: Dependencies) {
     self.plan = plan
     self.settings = settings
     directory = OrgDirectory(home: home)
-    self.around = around
+    self.dependencies = dependencies
   }
 
-  /// Whether a person has to be there.
+  /// True if a person must sign in in a browser.
   public var needsPerson: Bool { plan.browser != nil }
 
-  /// Signs in and keeps it.
+  /// Signs in and stores the session.
   ///
   /// - Parameters:
-  ///   - lines: What a person types or pastes meanwhile.
-  ///   - tell: Hears what the person has to do, such as the address to open.
-  /// - Throws: ``RestClient/RestError`` when the org, the person or the time ends it, `.cancelled` with the task; ``HostError``
-  ///   for wrong files, a port in use and another org or user than expected; ``OrgNameError``. Nothing is stored then.
+  ///   - lines: The lines that a person types or pastes meanwhile.
+  ///   - tell: Called with instructions for the person, such as the URL to open.
+  /// - Throws: ``RestClient/RestError`` if the org or the person refuses or the time limit expires, `.cancelled` if the task is
+  ///   cancelled; ``HostError`` for invalid files, a port in use, or an unexpected org or user; ``OrgNameError``. Nothing is
+  ///   stored then.
   public func run(
-    lines: AsyncStream<String> = AsyncStream { $0.finish() }, tell: @escaping @Sendable (LoginNews) -> Void
+    lines: AsyncStream<String> = AsyncStream { $0.finish() }, tell: @escaping @Sendable (LoginEvent) -> Void
   ) async throws -> LoginAccount {
     if let browser = plan.browser { return try await inBrowser(browser, lines, tell) }
     return try await withClient { client in
@@ -52,11 +53,11 @@ public struct Login: Sendable {
     }
   }
 
-  /// Runs `body` with a client that is shut down in the end.
+  /// Runs `body` with a client, and shuts the client down afterwards.
   func withClient<Value: Sendable>(_ body: (OAuthClient) async throws -> Value) async throws -> Value {
-    let transport = HTTPTransport(around.transport)
+    let transport = HTTPTransport(dependencies.transport)
     let client = OAuthClient(
-      transport: transport, policy: around.policy, environment: around.retry, logger: Logger(label: "tureen.login"))
+      transport: transport, policy: dependencies.policy, environment: dependencies.retry, logger: Logger(label: "tureen.login"))
     do {
       let value = try await body(client)
       await transport.shutdown()
@@ -69,9 +70,9 @@ public struct Login: Sendable {
 
   // MARK: Without a person
 
-  /// - Returns: The session, and what a credentials file says of it.
+  /// - Returns: The session, and the members of the credentials file to store.
   private func session(
-    _ client: OAuthClient, _ tell: (LoginNews) -> Void
+    _ client: OAuthClient, _ tell: (LoginEvent) -> Void
   ) async throws -> (Session, credentials: JSONObject) {
     let found = try await Blocking.offPool { try credentials() }
     if let word = SignInFlow(rawValue: plan.flow.rawValue), let text = SignInWarnings.text(word) { tell(.warning(text)) }
@@ -79,26 +80,26 @@ public struct Login: Sendable {
     return (try await client.signIn(found), file)
   }
 
-  /// What a later renewal needs to know: never a secret, but where one is kept.
+  /// Returns the members of the credentials file, which later renewals need. They name the places of secrets, but contain none.
   private func credentialsFile(_ found: Credentials) throws -> JSONObject {
     guard plan.flow == .sfdxUrl, case .refreshToken(let url, let clientId, let secret, _) = found else { return plan.credentials }
     guard secret == nil else {
       guard plan.credentials["sfdxAuthUrlFile"] != nil else {
         throw LoginUsageError(
-          "this SFDX auth URL holds a client secret, which is needed for each renewal: keep it in a file and name that with "
+          "this SFDX auth URL contains a client secret, which every renewal needs: save the URL in a file and name it with "
             + "--sfdx-url-file")
       }
       return plan.credentials
     }
-    // The kept session has all the rest: the file it came from may go.
+    // The stored session contains the refresh token, so the file with the SFDX auth URL is no longer needed.
     return ["flow": .string(LoginFlow.browser.rawValue), "loginUrl": .string(url), "clientId": .string(clientId)]
   }
 
   private func credentials() throws -> Credentials {
     switch plan.flow {
     case .token where plan.credentials.keys.allSatisfy({ !$0.hasPrefix("accessToken") }):
-      let token = String(decoding: try around.input(), as: UTF8.self).filter { !$0.isWhitespace }
-      guard !token.isEmpty else { throw LoginUsageError("standard input holds no access token") }
+      let token = String(decoding: try dependencies.input(), as: UTF8.self).filter { !$0.isWhitespace }
+      guard !token.isEmpty else { throw LoginUsageError("standard input does not contain an access token") }
       return .accessToken(instanceURL: plan.credentials["instanceUrl"]?.stringValue ?? "", accessToken: token)
     case .sfdxUrl where plan.credentials["sfdxAuthUrlFile"] == nil: return try sfdxURLOfInput()
     default:
@@ -111,7 +112,7 @@ public struct Login: Sendable {
 
   private func sfdxURLOfInput() throws -> Credentials {
     do {
-      return try SFDXAuthURL(file: String(decoding: try around.input(), as: UTF8.self)).credentials
+      return try SFDXAuthURL(file: String(decoding: try dependencies.input(), as: UTF8.self)).credentials
     } catch let problem as SFDXAuthURL.Problem {
       throw HostError(.invalidConfiguration, "standard input: \(problem)")
     }

@@ -1,4 +1,4 @@
-/// The page that tells a person in the browser how a sign-in ended: plain HTML, no scripts, nothing from elsewhere.
+/// The final page of a sign-in in the browser: plain HTML without scripts or external resources.
 struct LoginPage: Sendable, Equatable {
   let isGood: Bool
   let title: String
@@ -12,7 +12,7 @@ struct LoginPage: Sendable, Equatable {
     LoginPage(isGood: false, title: "Not signed in", text: "\(message). You can close this page.")
   }
 
-  /// For a browser that was held as long as it may be.
+  /// The page for a browser that has waited for the longest allowed time.
   static let late = LoginPage(
     isGood: false, title: "Still signing in", text: "The org has not answered yet. The terminal shows how the sign-in ends.")
 
@@ -43,8 +43,8 @@ extension LoopbackAnswer {
     return answer
   }
 
-  /// Lets Chromium follow a redirect from the internet to this machine. The answer to the request that follows can be read by
-  /// no other page all the same: it has no such header.
+  /// Answers a preflight request, so that Chromium follows a redirect from the internet to this machine. Other pages still cannot
+  /// read the response to the actual request, which lacks these headers.
   static func preflight(_ origin: String?) -> LoopbackAnswer {
     let from = origin.map { [(name: "Access-Control-Allow-Origin", value: $0)] } ?? []
     return LoopbackAnswer(
@@ -54,7 +54,7 @@ extension LoopbackAnswer {
       ] + protection, body: "")
   }
 
-  /// The addresses of requests hold a code until it is exchanged: nothing keeps them and nothing passes them on.
+  /// Headers that keep the URL, which contains the code, out of caches and of the `Referer` header.
   private static let protection: [(name: String, value: String)] = [
     ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
@@ -63,7 +63,7 @@ extension LoopbackAnswer {
     ),
   ]
 
-  /// Text that is safe between tags: servers' words are in it.
+  /// Escapes text for HTML, because it contains text from servers.
   private static func escaped(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

@@ -2,30 +2,30 @@ import JSON
 import RestClient
 import Salesforce
 
-/// What a sign-in does: decided from the options, the environment, what is kept about the org, and `bootconfig.json`, in this
-/// order. A value: nothing is read or asked.
+/// Decides how to sign in. Values come from the options, the environment, the org's files, and `bootconfig.json`, in this order.
+/// A plain value that reads no files and sends no requests.
 struct LoginPlan: Sendable {
-  /// What the options leave open.
-  struct Surroundings: Sendable {
-    /// Values of the environment.
+  /// The sources for values that the options do not give.
+  struct Sources: Sendable {
+    /// Reads an environment variable.
     var variable: @Sendable (String) -> String? = { Environment[$0] }
-    /// The login host of the org that the options name, where it is known.
+    /// The login URL of the org that the options name, if it is known.
     var loginURL: String?
-    /// How that org's users sign in, as its file says.
+    /// The members of that org's credentials file.
     var credentials = JSONObject()
     var bootConfig = JSONObject()
   }
 
   let flow: LoginFlow
-  /// What a credentials file says: everything the next renewal needs, but no secret.
+  /// The members of the credentials file to store: everything that the next renewal needs, except secrets.
   private(set) var credentials = JSONObject()
-  /// Who is expected to sign in.
+  /// The user who is expected to sign in.
   private(set) var user: String?
-  /// The name for the org; nil leaves it to its host.
+  /// The name for the org; nil derives it from the host.
   let orgName: String?
   private(set) var browser: BrowserPlan?
 
-  /// A person's sign-in.
+  /// A sign-in in a browser.
   struct BrowserPlan: Sendable {
     let request: AuthorizationRequest
     let opensBrowser: Bool
@@ -33,17 +33,17 @@ struct LoginPlan: Sendable {
   }
 
   private let settings: LoginSettings
-  private let around: Surroundings
+  private let sources: Sources
 
-  /// - Throws: ``LoginUsageError`` for options that are wrong together, ``HostError`` `.invalidConfiguration` for files that are.
-  init(_ settings: LoginSettings, _ around: Surroundings) throws {
+  /// - Throws: ``LoginUsageError`` for invalid or conflicting options, ``HostError`` `.invalidConfiguration` for invalid files.
+  init(_ settings: LoginSettings, _ sources: Sources) throws {
     self.settings = settings
-    self.around = around
+    self.sources = sources
     flow = try LoginPlan.flow(settings)
     let isAddress = settings.org.map(LoginPlan.isAddress) ?? false
     orgName = isAddress ? nil : settings.org
     try checkOptions()
-    user = settings.user ?? around.variable(SignInKeys.variable("username")) ?? around.credentials["username"]?.stringValue
+    user = settings.user ?? sources.variable(SignInKeys.variable("username")) ?? sources.credentials["username"]?.stringValue
     credentials["flow"] = .string(flow.rawValue)
     switch flow {
     case .browser: try planBrowser()
@@ -94,7 +94,7 @@ struct LoginPlan: Sendable {
     return settings.clientSecret.isGiven ? .clientCredentials : .browser
   }
 
-  /// Which flows have an option; one of another flow is a mistake that would go unnoticed.
+  /// Refuses options that do not belong to the flow, which would otherwise be ignored silently.
   private func checkOptions() throws {
     let options: [(name: String, isGiven: Bool, flows: [LoginFlow])] = [
       ("--redirect", settings.redirectURI != nil, [.browser]), ("--scope", settings.scope != nil, [.browser]),
@@ -122,15 +122,15 @@ struct LoginPlan: Sendable {
 
   // MARK: Values
 
-  /// An option, the environment's word, or what the org's file says.
+  /// Returns the value of an option, else of the environment, else of the org's file.
   private func value(_ option: String?, _ key: String) -> String? {
-    option ?? around.variable(SignInKeys.variable(key)) ?? around.credentials[key]?.stringValue
+    option ?? sources.variable(SignInKeys.variable(key)) ?? sources.credentials[key]?.stringValue
   }
 
   private mutating func takeLoginURL() throws {
     let address = settings.org.flatMap { LoginPlan.isAddress($0) ? $0 : nil }
     let given = settings.loginURL ?? address
-    let url = given ?? around.loginURL ?? value(nil, "loginUrl") ?? "https://login.salesforce.com"
+    let url = given ?? sources.loginURL ?? value(nil, "loginUrl") ?? "https://login.salesforce.com"
     if let problem = LoginAddress.problem(url) {
       if given != nil { throw LoginUsageError(problem) }
       throw HostError(.invalidConfiguration, "the org's login address: \(problem)")
@@ -139,7 +139,7 @@ struct LoginPlan: Sendable {
   }
 
   private mutating func takeClientId() throws {
-    let inBootConfig = around.bootConfig["remoteAccessConsumerKey"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 }
+    let inBootConfig = sources.bootConfig["remoteAccessConsumerKey"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 }
     guard let id = value(settings.clientId, "clientId") ?? inBootConfig else {
       throw LoginUsageError(
         "the app's client id is missing: name it with --client-id or TUREEN_CLIENT_ID, or as remoteAccessConsumerKey in "
@@ -153,11 +153,11 @@ struct LoginPlan: Sendable {
     credentials["username"] = .string(user)
   }
 
-  /// Where a secret is kept: as the options say, else the environment, else the org's file.
+  /// Records the location of a secret: that of the options, else of the environment, else of the org's file.
   private mutating func take(
-    _ key: String, _ place: LoginSettings.Place, _ what: String, _ option: String, isNeeded: Bool
+    _ key: String, _ location: LoginSettings.SecretLocation, _ what: String, _ option: String, isNeeded: Bool
   ) throws {
-    let found = try optionPlace(key, place, option) ?? environmentPlace(key) ?? filePlace(key)
+    let found = try optionLocation(key, location, option) ?? environmentLocation(key) ?? fileLocation(key)
     guard let found else {
       guard isNeeded else { return }
       throw LoginUsageError(
@@ -166,29 +166,29 @@ struct LoginPlan: Sendable {
     credentials[found.key] = found.value
   }
 
-  private func optionPlace(
-    _ key: String, _ place: LoginSettings.Place, _ option: String
+  private func optionLocation(
+    _ key: String, _ location: LoginSettings.SecretLocation, _ option: String
   ) throws -> (key: String, value: JSONValue)? {
-    let given = [place.file, place.variable, place.command].compactMap { $0 }
+    let given = [location.file, location.variable, location.command].compactMap { $0 }
     guard given.count <= 1 else {
       throw LoginUsageError("give one of --\(option)-file, --\(option)-variable and --\(option)-command")
     }
-    if let file = place.file { return (key + "File", .string(HostSettings.absolute(file))) }
-    if let variable = place.variable { return (key + "Variable", .string(variable)) }
-    guard let line = place.command else { return nil }
-    guard let words = StoreKeySource.words(line) else { throw LoginUsageError("--\(option)-command names no program") }
+    if let file = location.file { return (key + "File", .string(HostSettings.absolute(file))) }
+    if let variable = location.variable { return (key + "Variable", .string(variable)) }
+    guard let line = location.command else { return nil }
+    guard let words = StoreKeySource.words(line) else { throw LoginUsageError("--\(option)-command does not name a program") }
     return (key + "Command", .array(words.map { .string($0) }))
   }
 
-  private func environmentPlace(_ key: String) -> (key: String, value: JSONValue)? {
+  private func environmentLocation(_ key: String) -> (key: String, value: JSONValue)? {
     let variable = SignInKeys.variable(key)
-    if around.variable(variable) != nil { return (key + "Variable", .string(variable)) }
-    if let file = around.variable(variable + "_FILE") { return (key + "File", .string(HostSettings.absolute(file))) }
-    return around.variable(variable + "_COMMAND").map { (key + "Command", .string($0)) }
+    if sources.variable(variable) != nil { return (key + "Variable", .string(variable)) }
+    if let file = sources.variable(variable + "_FILE") { return (key + "File", .string(HostSettings.absolute(file))) }
+    return sources.variable(variable + "_COMMAND").map { (key + "Command", .string($0)) }
   }
 
-  private func filePlace(_ key: String) -> (key: String, value: JSONValue)? {
-    SignInKeys.places.map { key + $0 }.lazy.compactMap { name in around.credentials[name].map { (name, $0) } }.first
+  private func fileLocation(_ key: String) -> (key: String, value: JSONValue)? {
+    SignInKeys.locationSuffixes.map { key + $0 }.lazy.compactMap { name in sources.credentials[name].map { (name, $0) } }.first
   }
 
   // MARK: Flows
@@ -222,10 +222,10 @@ struct LoginPlan: Sendable {
     browser = BrowserPlan(request: request, opensBrowser: settings.opensBrowser, timeoutS: timeoutS)
   }
 
-  private func bootText(_ key: String) -> String? { around.bootConfig[key]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
+  private func bootText(_ key: String) -> String? { sources.bootConfig[key]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
 
   private var bootScopes: String? {
-    let scopes = around.bootConfig["oauthScopes"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    let scopes = sources.bootConfig["oauthScopes"]?.arrayValue?.compactMap(\.stringValue) ?? []
     return scopes.isEmpty ? nil : scopes.joined(separator: " ")
   }
 
@@ -234,6 +234,8 @@ struct LoginPlan: Sendable {
     let instance = settings.instanceURL ?? ""
     if let problem = LoginAddress.problem(instance) { throw LoginUsageError("--instance: \(problem)") }
     credentials["instanceUrl"] = .string(WebAddress(instance)?.origin ?? instance)
-    if let place = try optionPlace("accessToken", settings.accessToken, "token") { credentials[place.key] = place.value }
+    if let location = try optionLocation("accessToken", settings.accessToken, "token") {
+      credentials[location.key] = location.value
+    }
   }
 }

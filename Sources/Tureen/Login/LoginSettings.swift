@@ -1,11 +1,10 @@
-/// What a person chose about a sign-in, as the options of `tureen login` have it. nil leaves it to the environment, the org's own
-/// files and `bootconfig.json`.
+/// The options of `tureen login`. Values that are nil come from the environment, the org's files, and `bootconfig.json`.
 public struct LoginSettings: Sendable {
-  /// Where a secret is; never the secret.
-  public struct Place: Sendable {
+  /// The location of a secret, never the secret itself.
+  public struct SecretLocation: Sendable {
     public var file: String?
     public var variable: String?
-    /// On one line: words between spaces, or a JSON array.
+    /// A command line: words separated by spaces, or a JSON array.
     public var command: String?
 
     public init(file: String? = nil, variable: String? = nil, command: String? = nil) {
@@ -18,31 +17,31 @@ public struct LoginSettings: Sendable {
   }
 
   public var home: String?
-  /// A name for the org, or its address.
+  /// The name or the address of the org.
   public var org: String?
   public var loginURL: String?
-  /// Who signs in; the session of another user is refused.
+  /// The user who signs in. A session of another user is refused.
   public var user: String?
   public var clientId: String?
-  /// A word of ``LoginFlow``; nil follows from the rest.
+  /// A raw value of ``LoginFlow``; nil derives it from the other options.
   public var flow: String?
   public var makesDefault = false
-  /// Whether an org of that name may be another one than before: its folder is kept aside.
+  /// True if the org may differ from the stored one of the same name. The old folder is then set aside.
   public var replacesOrg = false
   /// The folder with `bootconfig.json`.
   public var configDirectory: String?
 
-  // In a browser.
+  // Browser flow
   public var redirectURI: String?
   public var scope: String?
   public var prompt: String?
   public var opensBrowser = true
   public var timeoutS: Int?
 
-  // Without one.
+  // Other flows
   public var audience: String?
   public var instanceURL: String?
-  public var key = Place(), clientSecret = Place(), password = Place(), accessToken = Place()
+  public var key = SecretLocation(), clientSecret = SecretLocation(), password = SecretLocation(), accessToken = SecretLocation()
   /// A file with an SFDX auth URL; `-` is standard input.
   public var sfdxURLFile: String?
   public var sfAlias: String?
@@ -50,12 +49,12 @@ public struct LoginSettings: Sendable {
   public init() {}
 }
 
-/// The ways to sign in, by the words of `--flow` and of credentials files.
+/// The sign-in flows, by their names in `--flow` and in credentials files.
 public enum LoginFlow: String, CaseIterable, Sendable {
   case browser, jwt, clientCredentials, password, token, sfdxUrl, sf
 }
 
-/// Options that do not fit together, or that lack something.
+/// An error in the options of a sign-in: they conflict, or one is missing.
 public struct LoginUsageError: Error, CustomStringConvertible {
   public let description: String
 

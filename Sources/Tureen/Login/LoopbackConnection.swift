@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTP1
 
-/// One connection of a browser: one request, one answer, end.
+/// Serves one connection of a browser: one request, one response, close.
 final class LoopbackConnection: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// For the listener, from any thread.
+  /// A reference for the listener, usable from any thread.
   struct Handle: Sendable, Equatable {
     private let channel: any Channel
     private let connection: NIOLoopBound<LoopbackConnection>
@@ -18,12 +18,12 @@ final class LoopbackConnection: ChannelInboundHandler {
 
     static func == (a: Handle, b: Handle) -> Bool { a.channel === b.channel }
 
-    /// - Parameter isEnding: Whether it is the page that ends the sign-in.
+    /// - Parameter isEnding: True for the final page of the sign-in.
     func answer(_ answer: LoopbackAnswer, isEnding: Bool = false) {
       onLoop { $0.send(answer, isEnding: isEnding, to: channel) }
     }
 
-    /// The request is kept waiting.
+    /// Keeps the request waiting for its response.
     func hold() { onLoop { $0.startHolding(channel) } }
 
     func close() { channel.close(promise: nil) }
@@ -41,7 +41,7 @@ final class LoopbackConnection: ChannelInboundHandler {
     case opened(Handle)
     case request(LoopbackRequest, Handle)
     case heldTooLong(Handle)
-    /// - Parameter hadPage: Whether it had the page that ends the sign-in, or was on its way to it.
+    /// - Parameter hadPage: True if the final page was sent on this connection, or its sending had begun.
     case closed(Handle, hadPage: Bool)
   }
 
@@ -49,7 +49,7 @@ final class LoopbackConnection: ChannelInboundHandler {
   private let report: @Sendable (Event) -> Void
   private var deadline: Scheduled<Void>?
   private var head: HTTPRequestHead?
-  /// One request is all: what comes behind it would be answered in its place.
+  /// True after the first request. Further requests on the connection are ignored.
   private var hasRequest = false
   private var isHead = false, isAnswered = false, hadPage = false
 
@@ -122,7 +122,7 @@ extension LoopbackRequest {
   }
 }
 
-/// Ends a connection that sends more than a browser would.
+/// Closes a connection that sends more bytes than a browser would.
 private final class RequestLimit: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -5,12 +5,12 @@ import RestClient
 import Salesforce
 import Synchronization
 
-/// Waits on this machine for what a browser brings back from a sign-in. Owns one thread and its sockets; ``close()`` ends both.
+/// Listens on this machine for the redirect of a browser sign-in. Owns one thread and its sockets; ``close()`` ends both.
 ///
-/// Nothing but 127.0.0.1 and ::1 is bound, and both are before the first byte of the sign-in's address is shown: another program
-/// that had one of them would get the code.
+/// Binds only 127.0.0.1 and ::1, and both before the sign-in's URL is shown: another program that listened on one of them would
+/// receive the code.
 final class LoopbackListener: Sendable {
-  /// Milliseconds and counts; tests give shorter ones.
+  /// The limits, in bytes, counts and milliseconds. Tests use smaller ones.
   struct Limits: Sendable {
     var requestBytes = Tuning.loginRequestBytes
     var connections = Tuning.loginConnections
@@ -20,12 +20,12 @@ final class LoopbackListener: Sendable {
   }
 
   private struct State {
-    var desk: LoopbackDesk
-    /// Oldest first.
+    var responder: LoopbackResponder
+    /// The open connections, oldest first.
     var connections: [LoopbackConnection.Handle] = []
-    /// The browser that waits for the end.
+    /// The connection that waits for the end of the sign-in.
     var held: LoopbackConnection.Handle?
-    /// Resumed when the browser has the page, or cannot get it any more.
+    /// Resumed once the browser has the final page or can no longer get it.
     var shown: CheckedContinuation<Void, Never>?
     var isShown = false
   }
@@ -37,9 +37,9 @@ final class LoopbackListener: Sendable {
   private let onAnswer: @Sendable (AuthorizationRequest.Answer) -> Void
 
   private init(
-    _ desk: LoopbackDesk, _ limits: Limits, onAnswer: @escaping @Sendable (AuthorizationRequest.Answer) -> Void
+    _ responder: LoopbackResponder, _ limits: Limits, onAnswer: @escaping @Sendable (AuthorizationRequest.Answer) -> Void
   ) {
-    state = Mutex(State(desk: desk))
+    state = Mutex(State(responder: responder))
     self.limits = limits
     self.onAnswer = onAnswer
     group = ProgramSignals.makeGroup()
@@ -51,7 +51,7 @@ final class LoopbackListener: Sendable {
     _ request: AuthorizationRequest, at redirect: LoopbackRedirect, limits: Limits = Limits(),
     onAnswer: @escaping @Sendable (AuthorizationRequest.Answer) -> Void
   ) async throws(HostError) -> LoopbackListener {
-    let listener = LoopbackListener(LoopbackDesk(request, redirect), limits, onAnswer: onAnswer)
+    let listener = LoopbackListener(LoopbackResponder(request, redirect), limits, onAnswer: onAnswer)
     do throws(HostError) {
       try await listener.bind(redirect.port)
       return listener
@@ -68,7 +68,7 @@ final class LoopbackListener: Sendable {
         let channel = try await bootstrap().bind(host: host, port: port).get()
         channels.withLock { $0.append(channel) }
       } catch let error as IOError where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode) {
-        // A machine without IPv6, or without IPv4: no program can have that address.
+        // The machine lacks IPv6 or IPv4, so no other program can listen on this address either.
         missing = error
       } catch {
         let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
@@ -86,19 +86,19 @@ final class LoopbackListener: Sendable {
   private func bootstrap() -> ServerBootstrap {
     let report: @Sendable (LoopbackConnection.Event) -> Void = { [weak self] event in self?.take(event) }
     return ServerBootstrap(group: group)
-      // A port is free again as soon as its program has ended.
+      // Allows binding the port right after the previous program has ended.
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { [limits] channel in
         channel.eventLoop.makeCompletedFuture { try LoopbackConnection.configure(channel, limits, report: report) }
       }
   }
 
-  /// The sign-in has ended: the browser is sent to the page that says so. Returns when it has it, or after a moment.
+  /// Redirects the waiting browser to the final page. Returns once the browser has the page, or after a short timeout.
   func end(_ page: LoginPage) async {
     let held = state.withLock { state in
-      state.desk.end(page)
+      state.responder.end(page)
       defer { state.held = nil }
-      return state.held.map { ($0, state.desk.ending) }
+      return state.held.map { ($0, state.responder.ending) }
     }
     guard let (browser, answer) = held else { return }
     browser.answer(answer)
@@ -113,7 +113,7 @@ final class LoopbackListener: Sendable {
     late.cancel()
   }
 
-  /// Frees the port. Safe twice.
+  /// Frees the port. May be called twice.
   func close() async {
     let open = channels.withLock { channels in
       defer { channels = [] }
@@ -135,14 +135,14 @@ final class LoopbackListener: Sendable {
       let answer = state.withLock { state -> LoopbackAnswer? in
         guard state.held == connection else { return nil }
         state.held = nil
-        return state.desk.ending
+        return state.responder.ending
       }
       if let answer { connection.answer(answer) }
     case .closed(let connection, let hadPage): leave(connection, hadPage: hadPage)
     }
   }
 
-  /// Connections that say nothing, as browsers open them in advance, must not keep the answer out.
+  /// Closes the oldest connection if there are too many, because browsers open idle connections in advance.
   private func makeRoom(for connection: LoopbackConnection.Handle) {
     let oldest = state.withLock { state -> LoopbackConnection.Handle? in
       state.connections.append(connection)
@@ -154,7 +154,7 @@ final class LoopbackListener: Sendable {
 
   private func answer(_ request: LoopbackRequest, _ connection: LoopbackConnection.Handle) {
     let (reply, isEnding) = state.withLock { state in
-      let isEnding = state.desk.isForEnding(request), reply = state.desk.reply(to: request)
+      let isEnding = state.responder.isForEnding(request), reply = state.responder.reply(to: request)
       if case .hold = reply { state.held = connection }
       return (reply, isEnding)
     }

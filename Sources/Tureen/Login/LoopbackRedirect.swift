@@ -1,20 +1,20 @@
 import RestClient
 
-/// A redirect that this machine answers itself: `http://localhost:PORT/PATH`.
+/// A redirect URI that leads to this machine: `http://localhost:PORT/PATH`.
 ///
-/// - Note: Source: RFC 8252 section 7.3. Salesforce allows plain http for the name `localhost` alone, not for 127.0.0.1, and
-///   compares the port, too.
+/// - Note: Source: RFC 8252 section 7.3. Salesforce allows plain http only for the name `localhost`, not for 127.0.0.1, and also
+///   compares the port.
 struct LoopbackRedirect: Sendable, Equatable {
-  /// What the sf CLI's apps have.
+  /// The redirect URI of the sf CLI's apps.
   static let standard = "http://localhost:1717/OauthRedirect"
-  /// The listener's own pages.
+  /// The paths of the listener's own pages.
   static let donePath = "/done", failedPath = "/failed"
 
   let uri: String
   let port: Int
   let path: String
 
-  /// nil for every other address: a person has to paste what the browser gets there.
+  /// Returns nil for any other URI; the person must then paste the answer.
   init?(_ uri: String) {
     guard let address = WebAddress(uri), address.scheme == "http", address.host == "localhost" else { return nil }
     let reference = URLReference(uri)
@@ -24,6 +24,6 @@ struct LoopbackRedirect: Sendable, Equatable {
     path = reference.path.isEmpty ? "/" : reference.path
   }
 
-  /// Whether the browser's way back would end at one of our own pages.
+  /// True if the path is that of one of the listener's own pages.
   var isTaken: Bool { path == Self.donePath || path == Self.failedPath }
 }

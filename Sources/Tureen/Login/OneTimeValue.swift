@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that is decided once, by the first of several who may, and waited for by any number.
+/// A value that is set once, by the first of several callers, and awaited by any number of tasks.
 final class OneTimeValue<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
@@ -9,7 +9,8 @@ final class OneTimeValue<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Returns: False when it is decided already.
+  /// Sets the value.
+  /// - Returns: False if it is already set.
   @discardableResult
   func settle(_ value: Value) -> Bool {
     let waiting = state.withLock { state -> [CheckedContinuation<Value, Never>]? in
@@ -24,7 +25,7 @@ final class OneTimeValue<Value: Sendable>: Sendable {
 
   var isSettled: Bool { state.withLock { $0.value != nil } }
 
-  /// Waits, whether the task is cancelled or not: who gives up settles it.
+  /// Waits for the value. Does not react to cancellation; a caller that gives up settles the value instead.
   func value() async -> Value {
     await withCheckedContinuation { continuation in
       let value = state.withLock { state in

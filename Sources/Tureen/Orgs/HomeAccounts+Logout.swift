@@ -5,33 +5,33 @@ import SmartStore
 import Support
 
 extension HomeAccounts {
-  /// Whom a logout is about, and what goes with the session.
+  /// The options of a logout.
   public struct Logout: Sendable {
-    /// Nil is the current user of the org.
+    /// The user; nil for the current user of the org.
     public var user: String?
-    /// All users: of the org that was named, else of every org.
+    /// True for all users of the named org, or of every org if none is named.
     public var all = false
-    /// Removes how the user signs in, too.
+    /// True to remove the user's credentials file, too.
     public var forget = false
     public var deletesStores = false
 
     public init() {}
   }
 
-  /// A user who is to be logged out.
+  /// A user to log out.
   public struct Target: Sendable {
     public let org: OrgEntry
     public let user: OrgUser
     public let stores: Int
   }
 
-  /// A session that has ended here.
+  /// The result of a logout of one user.
   public struct Ended: Sendable {
     public let org: String
     public let username: String
-    /// False when there was no session to end.
+    /// False if there was no session.
     public let hadSession: Bool
-    /// Why the login host did not revoke the token; nil when it did.
+    /// Why the login host did not revoke the token; nil if it did.
     public let notRevoked: String?
     public let deletedStores: Int
 
@@ -44,7 +44,7 @@ extension HomeAccounts {
     }
   }
 
-  /// Whom a logout would end. Blocks.
+  /// Returns the users that a logout affects. Blocks.
   /// - Throws: ``HostError`` `.noSuchOrg`, `.noSuchUser`.
   public func targets(of logout: Logout) throws -> [Target] {
     if logout.all {
@@ -60,9 +60,9 @@ extension HomeAccounts {
     return try Target(org: entry, user: user, stores: directory.storeFolders(under: path).count)
   }
 
-  /// Ends the sessions, in the home first, then at their login hosts: each is asked once and for ten seconds at most.
+  /// Ends the sessions, first in the home and then at their login hosts, with one request of at most ten seconds each.
   ///
-  /// - Throws: ``SmartStore/StoreError`` `.storeInUse` before anything of that user has changed; ``RestClient/RestError``
+  /// - Throws: ``SmartStore/StoreError`` `.storeInUse` before anything of that user is changed; ``RestClient/RestError``
   ///   `.signInBusy`; `FileError`.
   public func end(_ targets: [Target], _ logout: Logout) async throws -> [Ended] {
     var ended: [Ended] = []
@@ -81,7 +81,7 @@ extension HomeAccounts {
   private func end(_ target: Target, _ logout: Logout, _ oauth: OAuthClient) async throws -> Ended {
     let store = store(target.org, target.user)
     let session = try await store.withLock {
-      // What cannot be read is removed all the same.
+      // An unreadable session is removed as well.
       let kept = try? await store.load()
       try await Blocking.offPool { [directory] in
         try directory.endUser(target.user, of: target.org.folder, logout)
@@ -94,20 +94,20 @@ extension HomeAccounts {
       notRevoked: await revoke(session, oauth), deletedStores: logout.deletesStores ? target.stores : 0)
   }
 
-  /// - Returns: Why the token lives on; nil when it does not.
+  /// - Returns: Why the token was not revoked; nil if it was, or if there was none.
   private func revoke(_ session: Session?, _ oauth: OAuthClient) async -> String? {
     guard let session else { return nil }
     do throws(RestError) {
       try await oauth.revoke(session)
       return nil
     } catch {
-      return "the token was not revoked (\(error.message)); it is good until it ends by itself, or until an administrator of the "
-        + "org ends it under Connected Apps OAuth Usage"
+      return "the token was not revoked (\(error.message)); it is valid until it expires, or until an administrator of the "
+        + "org revokes it under Connected Apps OAuth Usage"
     }
   }
 
-  /// Removes an org with everything that is kept of it, then has its tokens revoked.
-  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`: nothing is removed then.
+  /// Removes an org with all its data from the home, and then revokes its tokens.
+  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`. Nothing is removed then.
   public func remove(_ name: String) async throws -> [Ended] {
     let entry = try await Blocking.offPool { [directory] in try directory.known(name) }
     var sessions: [(user: OrgUser, session: Session?, stores: Int)] = []
@@ -139,15 +139,15 @@ extension HomeAccounts {
 }
 
 extension OrgEntry {
-  /// The user who is meant where none is named.
+  /// The user to use if none is named.
   var currentUser: OrgUser? {
-    // Before there was org.json a folder had one user more often than not.
+    // Folders from before org.json do not record the current user; most have a single one.
     guard let user else { return !hasFile && users.count == 1 ? users[0] : nil }
     return self.user(named: user) ?? OrgUser(name: user, folder: OrgDirectory.folderName(ofUser: user))
   }
 
-  /// The user who is meant: the one that was named, else the current one.
-  /// - Throws: ``HostError`` `.noSuchUser`, with those that are known.
+  /// Returns the named user, else the current one.
+  /// - Throws: ``HostError`` `.noSuchUser`, listing the known users.
   func chosenUser(_ name: String?) throws -> OrgUser {
     if name == nil, let currentUser { return currentUser }
     let known = users.isEmpty ? "" : "; known: \(users.map(\.name).joined(separator: ", "))"

@@ -4,12 +4,12 @@ import Salesforce
 import SmartStore
 import Support
 
-/// The accounts of a home, for people who look at them and end them by command.
+/// Lists, checks and removes the accounts of a home, for the commands.
 public struct HomeAccounts: Sendable {
   public let directory: OrgDirectory
   let settings: HostSettings
 
-  /// - Parameter settings: The command's choices; the environment fills the rest.
+  /// - Parameter settings: The command's options. Missing values come from the environment.
   /// - Throws: ``HostError`` `.invalidConfiguration`.
   public init(settings: HostSettings) throws {
     var settings = settings
@@ -19,7 +19,7 @@ public struct HomeAccounts: Sendable {
     self.init(settings, home: home)
   }
 
-  /// - Parameter settings: Final.
+  /// - Parameter settings: The final settings.
   init(_ settings: HostSettings, home: String) {
     self.settings = settings
     directory = OrgDirectory(home: home)
@@ -30,22 +30,22 @@ public struct HomeAccounts: Sendable {
       settings, org: entry.folder, user: user.folder, in: directory.userFolder(org: entry.folder, user: user.folder))
   }
 
-  /// The org that is meant: the one that was named, else the default.
+  /// Returns the named org, else the default.
   /// - Throws: ``HostError`` `.noSuchOrg`.
   func chosenOrg() throws -> OrgEntry {
     guard let name = try settings.org ?? directory.defaultName(), name != Org.sandboxName else {
       throw HostError(
         .noSuchOrg,
         settings.org == nil
-          ? "no org is chosen and none is the default; name one with --org, or sign in with `tureen login`"
-          : "nothing is kept of a sign-in to the sandbox org; name another one with --org")
+          ? "no org is named and there is no default; name one with --org, or sign in with `tureen login`"
+          : "sign-ins to the sandbox org are not stored; name another org with --org")
     }
     return try directory.known(name)
   }
 
-  // MARK: Looking
+  // MARK: Listing
 
-  /// The accounts by name, with what is known of their sign-ins. Asks no org.
+  /// Returns the accounts sorted by name, with the stored state of their sign-ins. Sends no requests.
   public func accounts() async throws -> [OrgAccount] {
     let entries = try await Blocking.offPool { [directory] in try directory.entries() }
     var accounts: [OrgAccount] = []
@@ -70,20 +70,20 @@ public struct HomeAccounts: Sendable {
     return accounts
   }
 
-  /// Whether a credentials file brings a session without a person.
+  /// Returns true if a credentials file allows signing in without a person.
   private func canSignIn(file path: String) -> Bool {
     guard let text = FileSystem.read(path), let fields = try? JSONValue(parsing: text).objectValue else { return false }
     return fields["flow"]?.stringValue != SignInFlow.browser.rawValue
   }
 
-  /// What came of asking an org.
+  /// The result of checking an account.
   public struct Checked: Sendable {
     public let account: OrgAccount
-    /// Why the org gave no answer to go by; nil when it did.
+    /// Why the check was inconclusive; nil if it was not.
     public let problem: (any Error)?
   }
 
-  /// Asks each org whether the session is good, and signs in where that needs no person.
+  /// Asks each org whether its session is valid, and signs in again if that needs no person.
   public func check(_ accounts: [OrgAccount]) async -> [Checked] {
     await withTaskGroup(of: (Int, Checked).self) { group in
       for (i, account) in accounts.enumerated() { group.addTask { (i, await check(account)) } }
@@ -107,15 +107,15 @@ public struct HomeAccounts: Sendable {
     }
   }
 
-  /// Works with a client that signs in as the account does.
+  /// Runs `body` with a client that uses the account's session and credentials.
   private func withClient<Value: Sendable>(
     of account: OrgAccount, _ body: (SalesforceClient) async throws -> Value
   ) async throws -> Value {
     var settings = settings
-    // It is about what the home has: a file for this run would be used for all of them.
+    // Check the stored credentials: a credentials file for this run would apply to all accounts.
     settings.credentialsFile = nil
     settings.user = account.user?.name
-    let choice = OrgChoice(settings: settings, home: directory.home)
+    let choice = OrgResolver(settings: settings, home: directory.home)
     let (org, credentials) = try await Blocking.offPool {
       let org = try choice.org(account.org.name)
       return (org, try org.credentials())
@@ -137,6 +137,6 @@ public struct HomeAccounts: Sendable {
 }
 
 extension RestError {
-  /// Whether the org refuses the sign-in, or there is none, so that a person has to look at it.
+  /// True if the org refuses the sign-in or there is none, so that a person must act.
   fileprivate var isLossOfSignIn: Bool { code == .notAuthenticated || code == .sessionExpired || code == .otherOrg }
 }

@@ -2,12 +2,12 @@ import JSON
 import RestClient
 import Support
 
-/// Files of a home that change together. A value: ``HomeLock`` makes them change. Paths are relative to the home.
+/// A set of file changes in a home that ``HomeLock`` applies atomically. Paths are relative to the home.
 struct HomeChange {
   enum Step: Equatable {
-    /// A file with new contents.
+    /// Write a file.
     case write([UInt8], to: String)
-    /// A folder gets another name, unless that one is taken.
+    /// Rename a folder unless the target exists.
     case move(String, to: String)
     case remove(String)
   }
@@ -23,24 +23,25 @@ struct HomeChange {
   var isEmpty: Bool { steps.isEmpty }
 }
 
-/// The right to change the orgs of a home, held by one at a time, in this process or in another. Blocks; ends with the value.
+/// An exclusive lock for changes to the orgs of a home, across threads and processes. Taking it blocks; it is released when the
+/// object is destroyed.
 ///
-/// A change is prepared in a folder of its own, and committed by renaming that folder. The next holder of the lock finishes what
-/// a process that was killed had committed, and removes what it had only prepared: all of a change happens, or none of it.
+/// A change is staged in a separate folder and committed by renaming that folder. If a process is killed, the next holder of the
+/// lock finishes the committed change and removes staged ones, so every change is applied completely or not at all.
 final class HomeLock {
   private let home: String
   private let lock: FileSystem.Lock
-  /// Tests end the process's work before any of its steps: it throws.
+  /// Called before each step. Tests throw from it to simulate a crash.
   private let fault: (String) throws -> Void
 
-  /// Where a committed change waits until all of its steps are done.
+  /// The folder of a committed change until all its steps are done.
   private static func committed(_ home: String) -> String { "\(home)/orgs/.committed" }
   private static let staging = ".staging-"
 
-  /// Whether a process has committed a change and not finished it: it is at it, or was killed.
+  /// Returns true if a committed change is not finished: a process is applying it, or was killed.
   static func isUnfinished(_ home: String) -> Bool { FileSystem.exists(committed(home)) }
 
-  /// - Throws: ``RestError`` `.signInBusy` when another process keeps the lock for too long; `FileError`.
+  /// - Throws: ``RestError`` `.signInBusy` if another process keeps the lock for too long; `FileError`.
   init(home: String, patienceMs: Int64 = Tuning.homeLockPatienceMs, fault: @escaping (String) throws -> Void = { _ in }) throws {
     try FileSystem.makeDirectory("\(home)/orgs")
     let path = "\(home)/orgs.lock"
@@ -57,8 +58,8 @@ final class HomeLock {
 
   deinit { lock.release() }
 
-  /// Makes a change happen, wholly or not at all.
-  /// - Throws: `FileError`; nothing has changed then.
+  /// Applies a change atomically.
+  /// - Throws: `FileError`. Nothing has changed then.
   func commit(_ change: HomeChange) throws {
     guard !change.isEmpty else { return }
     let staging = "\(home)/orgs/\(Self.staging)\(UInt32.random(in: 0 ... .max))"
@@ -92,7 +93,7 @@ final class HomeLock {
     try FileSystem.sync(staging)
   }
 
-  /// Does the steps of a committed change: each may have been done before.
+  /// Applies the steps of a committed change. Each step is idempotent, because it may have been applied before.
   private func finish() throws {
     let folder = Self.committed(home), list = "\(folder)/steps.json"
     if let text = FileSystem.read(list) {

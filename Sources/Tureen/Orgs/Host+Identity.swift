@@ -4,8 +4,8 @@ import Salesforce
 import Support
 
 extension Host {
-  /// Who the session in use belongs to. Signs in where the org keeps no session of its own, such as the sandbox org.
-  /// - Throws: ``RestClient/RestError`` `.notAuthenticated` when no user is signed in; what keeps the org from answering.
+  /// Returns the user and org of the current session. Signs in if the org's sessions are not stored, as for the sandbox org.
+  /// - Throws: ``RestClient/RestError`` `.notAuthenticated` if no user is signed in; the error of the request otherwise.
   public func whoAmI() async throws -> WhoAmI {
     let user = try await Blocking.offPool { try self.core().user }, org = user.org
     let client = try await user.client.account()
@@ -20,11 +20,11 @@ extension Host {
     return WhoAmI(org: org.name, identity: found.identity, session: found.session)
   }
 
-  /// Makes sure that the org is a sandbox, before a script runs that must not reach another one. The script may still choose its
-  /// org, and what it chooses is looked at then. Blocks.
-  /// - Throws: ``HostError`` `.otherOrg` when it is not; what keeps the org from saying it.
+  /// Checks that the org is a sandbox before a script runs with `--sandbox-only`. If the script chooses another org later, that
+  /// one is checked then. Blocks.
+  /// - Throws: ``HostError`` `.otherOrg` if it is not a sandbox; the error of the request otherwise.
   public func requireSandbox() throws {
-    let trial = likewise()
+    let trial = unusedCopy()
     defer { trial.shutdown() }
     let user = try trial.core().user
     guard user.org.isSandbox != true else { return }
@@ -32,7 +32,7 @@ extension Host {
   }
 }
 
-/// An account, as the org describes it.
+/// The current account, as the org reports it.
 public struct WhoAmI: Sendable {
   public let org: String
   public let identity: UserIdentity
@@ -51,7 +51,7 @@ public struct WhoAmI: Sendable {
     return object
   }
 
-  /// A line for each fact.
+  /// The account as text, with one value per line.
   public var text: String {
     let person = identity.displayName.map { " (\($0))" } ?? ""
     let lines = [
@@ -67,7 +67,7 @@ public struct WhoAmI: Sendable {
 }
 
 extension UserIdentity {
-  /// What `accounts.getIdentity` answers.
+  /// The result of `accounts.getIdentity`.
   var json: JSONObject {
     func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
     return [

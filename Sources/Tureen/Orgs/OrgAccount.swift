@@ -1,18 +1,18 @@
 import JSON
 import Salesforce
 
-/// One user of a known org, as the command `orgs` and `accounts.getOrgs` show it. An org without users has one without a user.
+/// A user of a known org, as `tureen orgs` and `accounts.getOrgs` list it. An org without users has one entry without a user.
 public struct OrgAccount: Sendable, Equatable {
-  /// What is known of the sign-in.
+  /// The state of the sign-in.
   public enum State: Sendable, Equatable {
     case signedIn
     /// The reason is a `SignInReason`.
     case needsSignIn(reason: String)
-    /// There is a way to sign in, and it was not tried yet.
+    /// There are credentials, but they have not been used yet.
     case notAsked
 
-    /// - Parameter canSignIn: Whether credentials are kept that need no person.
-    init(_ kept: KeptSession?, canSignIn: Bool) {
+    /// - Parameter canSignIn: True if there are stored credentials that need no person.
+    init(_ kept: StoredSession?, canSignIn: Bool) {
       if let refusal = kept?.refusal {
         self = .needsSignIn(reason: refusal.reason)
       } else if kept?.session != nil {
@@ -28,16 +28,16 @@ public struct OrgAccount: Sendable, Equatable {
   public var session: Session?
   public var state: State
 
-  /// Whether it is the one that is meant when no org and no user is named.
+  /// True if this account is used when neither an org nor a user is named.
   public var isDefault: Bool { org.isDefault && isCurrent }
-  /// Whether it is the one that is meant when the org is named and no user.
+  /// True if this account is used when its org is named without a user.
   public var isCurrent: Bool { user.map { $0 == org.currentUser } ?? true }
 
   func isUser(_ other: Org) -> Bool { org.folder == other.folder && user?.folder == other.userFolder }
 
   public var username: String? { session?.username ?? user?.name }
 
-  /// One line of `tureen orgs --json`, and an element of `accounts.getOrgs`.
+  /// An element of `tureen orgs --json` and of the result of `accounts.getOrgs`.
   public var json: JSONObject {
     func text(_ value: String?) -> JSONValue { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
     var object: JSONObject = [
@@ -59,7 +59,7 @@ public struct OrgAccount: Sendable, Equatable {
     }
   }
 
-  /// A line of `tureen orgs`, by columns.
+  /// The columns of a line of `tureen orgs`.
   var row: [String] {
     var state = stateWord
     if case .needsSignIn(let reason) = self.state { state += ": \(reason)" }
@@ -70,7 +70,7 @@ public struct OrgAccount: Sendable, Equatable {
     ]
   }
 
-  /// Aligned columns under their names.
+  /// Formats accounts as a table with aligned columns and a header.
   public static func table(_ accounts: [OrgAccount]) -> String {
     let rows = [[" ", "NAME", "USER", "ORG ID", "INSTANCE", "FLOW", "STATE"]] + accounts.map(\.row)
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -2,35 +2,35 @@ import RestClient
 import Salesforce
 import SmartStore
 
-/// The address of an org in place of its name.
+/// The URL of an org, given instead of its name.
 struct OrgAddress {
   let url: String
   private let address: WebAddress
 
-  /// Nil for a name.
+  /// Returns nil if the text is not a URL.
   init?(_ text: String) {
     guard text.hasPrefix("https://") || text.hasPrefix("http://"), let address = WebAddress(text) else { return nil }
     url = text
     self.address = address
   }
 
-  /// Login hosts of many orgs: that an org signed in there says little.
+  /// True for login hosts that all orgs share and that do not identify an org.
   var isShared: Bool { JWTBearer.isShared(address.host) }
 
-  /// What a new org at this address is called, and its folder made of: the address without its scheme.
+  /// The default name of a new org at this address, from which its folder name is derived: the URL without the scheme.
   var name: String {
     var host = url[url.firstRange(ofASCII: "://")!.upperBound...]
     while host.hasSuffix("/") { host = host.dropLast() }
     return String(host)
   }
 
-  /// The host, with a port that is not the scheme's own.
+  /// The host, with the port if it is not the scheme's default.
   var hostName: String {
     address.port == (address.isEncrypted ? 443 : 80) ? address.host : "\(address.host):\(address.port)"
   }
 
-  /// The known orgs that the address may mean: the one with exactly this login address, or a folder made for it; else those with
-  /// this host as their login, instance or My Domain host.
+  /// Returns the known orgs that the address may refer to: one with exactly this login URL or with a folder derived from it,
+  /// else all whose login URL or instance has this host.
   func matches(among entries: [OrgEntry]) -> [OrgEntry] {
     let own = StoreRegistry.folderName(name)
     if let exact = entries.first(where: { $0.folder == own }) { return [exact] }

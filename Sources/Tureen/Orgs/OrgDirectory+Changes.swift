@@ -4,9 +4,9 @@ import Salesforce
 import SmartStore
 import Support
 
-/// What people change by command. All of it blocks, and happens wholly or not at all.
+/// Changes by commands. Each of them blocks and is applied atomically.
 extension OrgDirectory {
-  /// The org that is meant when none is named.
+  /// Sets the org that is used when none is named.
   /// - Parameter name: A name, an address, or `sandbox`.
   /// - Returns: The name of the org.
   /// - Throws: ``HostError`` `.noSuchOrg`.
@@ -20,7 +20,7 @@ extension OrgDirectory {
     return chosen
   }
 
-  /// Gives an org another name. Its folder keeps the old one, so that stores stay where they are.
+  /// Renames an org. Its folder keeps the old name, so that the stores stay in place.
   /// - Throws: ``OrgNameError``; ``HostError`` `.noSuchOrg`.
   public func rename(_ old: String, to name: String) throws {
     let lock = try HomeLock(home: home)
@@ -28,7 +28,7 @@ extension OrgDirectory {
     try OrgName.check(name)
     try OrgName.checkIsFree(name, among: entries().filter { $0.folder != entry.folder })
     entry.name = name
-    // The file says who is current, and before there was one the only user was.
+    // org.json records the current user. A folder without it uses its only user.
     if !entry.hasFile, entry.users.count == 1 { entry.user = entry.users[0].name }
     var change = HomeChange()
     change.write(entry.json, to: "orgs/\(entry.folder)/org.json")
@@ -36,8 +36,8 @@ extension OrgDirectory {
     try lock.commit(change)
   }
 
-  /// Removes an org's folder with sessions, credentials and stores.
-  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`: nothing is removed then.
+  /// Removes an org's folder with its sessions, credentials and stores.
+  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`. Nothing is removed then.
   public func remove(_ name: String) throws {
     let lock = try HomeLock(home: home)
     let entry = try known(name)
@@ -49,7 +49,7 @@ extension OrgDirectory {
     try lock.commit(change)
   }
 
-  /// Notes that an org is a sandbox, or is not. Only a sign-in makes the file that says so.
+  /// Records in an existing `org.json` whether the org is a sandbox. Only a sign-in creates that file.
   func noteSandbox(_ isSandbox: Bool, org folder: String) throws {
     let lock = try HomeLock(home: home)
     let known = try scan().entries.first { $0.folder == folder && $0.hasFile }
@@ -60,10 +60,10 @@ extension OrgDirectory {
     try lock.commit(change)
   }
 
-  /// Ends what is kept of a user's sign-in: `session.json`, and what the logout names besides. If the user was the current one of
-  /// the org, it has none then.
+  /// Removes a user's `session.json`, and the credentials and stores if the logout says so. If the user was the current one of
+  /// the org, the org has no current user afterwards.
   ///
-  /// - Throws: ``StoreError`` `.storeInUse`: nothing is changed then.
+  /// - Throws: ``StoreError`` `.storeInUse`. Nothing is changed then.
   func endUser(_ user: OrgUser, of folder: String, _ logout: HomeAccounts.Logout) throws {
     let lock = try HomeLock(home: home)
     guard var entry = try scan().entries.first(where: { $0.folder == folder }) else { return }
@@ -83,7 +83,8 @@ extension OrgDirectory {
     withExtendedLifetime(stores) {}
   }
 
-  /// - Throws: ``HostError`` `.noSuchOrg`, with what is known.
+  /// Returns a known org.
+  /// - Throws: ``HostError`` `.noSuchOrg`, with a suggestion.
   public func known(_ nameOrAddress: String) throws -> OrgEntry {
     let scan = try scan()
     guard let entry = try scan.entry(nameOrAddress) else { throw scan.noSuchOrg(nameOrAddress) }

@@ -4,7 +4,7 @@ import Salesforce
 import SmartStore
 import Support
 
-/// The orgs that a home knows, and their users. Every call looks at the files; those that change something take the home's lock.
+/// The orgs that a home knows, and their users. Every call reads the files; changes take the home's lock.
 public struct OrgDirectory: Sendable {
   public let home: String
 
@@ -14,39 +14,41 @@ public struct OrgDirectory: Sendable {
 
   var folder: String { "\(home)/orgs" }
 
-  /// The folder of a user: session, credentials and stores.
-  /// - Parameters: Names of folders, as ``OrgEntry/folder`` and ``OrgUser/folder`` have them.
+  /// Returns the path of a user's folder with the session, the credentials and the stores.
+  /// - Parameters:
+  ///   - org: The name of the org's folder, as in ``OrgEntry/folder``.
+  ///   - user: The name of the user's folder, as in ``OrgUser/folder``.
   public func userFolder(org: String, user: String) -> String { "\(folder)/\(org)/\(user)" }
 
-  /// The folder name of a user.
+  /// Returns the name of a user's folder.
   public static func folderName(ofUser name: String) -> String { StoreRegistry.folderName(name) }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// The orgs, by name.
-  /// - Throws: ``HostError`` `.invalidConfiguration` when an `org.json` or `orgs.json` is wrong, naming file, line and key.
+  /// Returns the orgs, sorted by name.
+  /// - Throws: ``HostError`` `.invalidConfiguration` if an `org.json` or `orgs.json` is invalid, naming file, line and key.
   public func entries() throws -> [OrgEntry] {
     let found = try scan()
     if let problem = found.problems.first { throw problem.error }
     return found.entries
   }
 
-  /// The org with this name or address; nil when there is none.
-  /// - Throws: ``HostError`` `.noSuchOrg` when several have the address, `.invalidConfiguration` when its file is wrong.
+  /// Returns the org with this name or address; nil if there is none.
+  /// - Throws: ``HostError`` `.noSuchOrg` if several orgs have the address, `.invalidConfiguration` if its file is invalid.
   public func entry(_ nameOrAddress: String) throws -> OrgEntry? { try scan().entry(nameOrAddress) }
 
-  /// The name in `orgs.json`; nil when there is none or no such org.
-  /// - Throws: ``HostError`` `.invalidConfiguration` also when it may be that of an org whose file is wrong: another org must not
-  ///   take its place unnoticed.
+  /// Returns the default org in `orgs.json`; nil if there is none or the org does not exist.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, also if the name may belong to an org whose file is invalid, so that no
+  ///   other org is used by mistake.
   public func defaultName() throws -> String? {
     try settle()
     guard let name = try keptDefault() else { return nil }
     guard name != Org.sandboxName else { return name }
     let scan = try scan()
-    return try scan.entries.first { $0.name.hasSameBytes(as: name) }?.name ?? scan.unlessWrong(name)?.name
+    return try scan.entries.first { $0.name.hasSameBytes(as: name) }?.name ?? scan.throwIfInvalid(name)?.name
   }
 
-  /// What is in the folder, also where some of it cannot be read.
+  /// Reads all orgs, and collects the errors of those that are invalid.
   func scan() throws -> OrgScan {
     try settle()
     let chosen = try keptDefault()
@@ -65,13 +67,13 @@ public struct OrgDirectory: Sendable {
     return scan
   }
 
-  /// Finishes what a killed process has left.
+  /// Finishes a change that a killed process has left.
   private func settle() throws { if HomeLock.isUnfinished(home) { _ = try HomeLock(home: home) } }
 
   private func keptDefault() throws -> String? {
     guard let file = try file("\(home)/orgs.json") else { return nil }
     do throws(JSONFile.Problem) {
-      guard let members = file.value.objectValue else { throw file.problem("must hold an object") }
+      guard let members = file.value.objectValue else { throw file.problem("must contain an object") }
       if let wrong = KnownKeys(["default"]).misspelled(in: members) { throw file.problem(key: wrong.key, wrong.complaint) }
       guard let value = members["default"], !value.isNull else { return nil }
       guard let name = value.stringValue else { throw file.problem(key: "default", "must be a string, not \(value.kindName)") }
@@ -93,7 +95,7 @@ public struct OrgDirectory: Sendable {
     }
   }
 
-  /// A folder of the time before `org.json`: what its sessions say, where they agree.
+  /// Returns the entry of a folder from before `org.json`, with the values on which all its sessions agree.
   private func withoutFile(_ folderName: String, _ users: [OrgUser]) -> OrgEntry {
     var entry = OrgEntry(folder: folderName, users: users)
     let sessions = users.compactMap { keptSession(org: folderName, user: $0.folder) }
@@ -107,7 +109,7 @@ public struct OrgDirectory: Sendable {
     return entry
   }
 
-  /// What is in a user's `session.json`, to compare with: not to be used.
+  /// Reads a user's `session.json` without its lock, for comparison only.
   func keptSession(org: String, user: String) -> Session? {
     FileSystem.read(userFolder(org: org, user: user) + "/session.json").flatMap { try? JSONValue(parsing: $0) }
       .flatMap { Session(json: $0) }
@@ -123,19 +125,19 @@ public struct OrgDirectory: Sendable {
     }
   }
 
-  /// Folders of orgs and users have encoded names; others, such as those kept aside, have a dot.
+  /// Returns true for the encoded names of org and user folders. Others, such as those set aside, contain a dot.
   private static func isFolder(_ name: String) -> Bool {
     name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_%~".utf8.contains($0) }
   }
 }
 
-/// The orgs of a home, read once.
+/// A snapshot of the orgs of a home.
 struct OrgScan {
   var entries: [OrgEntry] = []
-  /// Folders whose `org.json` is wrong.
+  /// The folders whose `org.json` is invalid.
   var problems: [(folder: String, error: HostError)] = []
 
-  /// - Throws: as ``OrgDirectory/entry(_:)``.
+  /// - Throws: Like ``OrgDirectory/entry(_:)``.
   func entry(_ nameOrAddress: String) throws -> OrgEntry? {
     if let address = OrgAddress(nameOrAddress) {
       let found = address.matches(among: entries)
@@ -144,15 +146,15 @@ struct OrgScan {
           .noSuchOrg,
           "several orgs have the address \(nameOrAddress): \(found.map(\.name).joined(separator: ", ")); give the name of one")
       }
-      return try found.first ?? unlessWrong(address.name)
+      return try found.first ?? throwIfInvalid(address.name)
     }
     if let named = entries.first(where: { $0.name.hasSameBytes(as: nameOrAddress) }) { return named }
     let folder = StoreRegistry.folderName(nameOrAddress)
-    return try entries.first { !$0.hasFile && $0.folder == folder } ?? unlessWrong(nameOrAddress)
+    return try entries.first { !$0.hasFile && $0.folder == folder } ?? throwIfInvalid(nameOrAddress)
   }
 
-  /// It may be one of those that cannot be read.
-  fileprivate func unlessWrong(_ name: String) throws -> OrgEntry? {
+  /// Returns nil, or throws if the name may belong to an org whose file is invalid.
+  fileprivate func throwIfInvalid(_ name: String) throws -> OrgEntry? {
     let folder = StoreRegistry.folderName(name)
     if let problem = problems.first(where: { $0.folder == folder }) ?? problems.first { throw problem.error }
     return nil

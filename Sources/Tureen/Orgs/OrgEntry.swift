@@ -3,26 +3,26 @@ import RestClient
 import SmartStore
 import Support
 
-/// An org that a home knows.
+/// An org in a home.
 public struct OrgEntry: Sendable, Equatable {
-  /// What people call it.
+  /// The name for people.
   public var name: String
   /// The name of its folder under `orgs`. Never changes.
   public let folder: String
   public var loginURL: String?
   public var instanceURL: String?
-  /// Nil until a sign-in told it.
+  /// nil before the first sign-in.
   public var orgId: String?
-  /// Nil until the org was asked.
+  /// nil until the org was asked.
   public var isSandbox: Bool?
-  /// The user who is meant when none is named, by the name of the user's folder before it was encoded.
+  /// The name of the user to use if none is named.
   public var user: String?
   public var isDefault = false
-  /// False for folders that were made before there was `org.json`, or by hand.
+  /// True if there is an `org.json`. False for folders of early releases and for those created by hand.
   public let hasFile: Bool
-  /// Those with a folder, sorted.
+  /// The users who have a folder, sorted.
   public let users: [OrgUser]
-  /// Members of `org.json` that are not read here, carried along.
+  /// Unknown members of `org.json`, which are preserved.
   private var others = JSONObject()
 
   init(folder: String, users: [OrgUser]) {
@@ -34,9 +34,10 @@ public struct OrgEntry: Sendable, Equatable {
 
   private static let keys = ["name", "loginUrl", "instanceUrl", "orgId", "isSandbox", "user"]
 
-  /// - Throws: `JSONFile.Problem` for a file that holds something else than an org.
+  /// Parses `org.json`.
+  /// - Throws: `JSONFile.Problem` if the file does not describe an org.
   init(file: JSONFile, folder: String, users: [OrgUser]) throws(JSONFile.Problem) {
-    guard let members = file.value.objectValue else { throw file.problem("must hold an object") }
+    guard let members = file.value.objectValue else { throw file.problem("must contain an object") }
     if let wrong = KnownKeys(Self.keys).misspelled(in: members) { throw file.problem(key: wrong.key, wrong.complaint) }
     func text(_ key: String) throws(JSONFile.Problem) -> String? {
       guard let value = members[key], !value.isNull else { return nil }
@@ -60,7 +61,7 @@ public struct OrgEntry: Sendable, Equatable {
     others = members.filtered { !Self.keys.contains($0.key) }
   }
 
-  /// The contents of `org.json`.
+  /// The content of `org.json`.
   var json: JSONValue {
     var object: JSONObject = ["name": .string(name)]
     object["loginUrl"] = loginURL.map { .string($0) }
@@ -71,12 +72,12 @@ public struct OrgEntry: Sendable, Equatable {
     return .object(object.replacing(with: others))
   }
 
-  /// The user of this name; letter case plays no part, as in Salesforce's user names.
+  /// Returns the user with this name, ignoring case as Salesforce does.
   public func user(named name: String) -> OrgUser? {
     users.first { $0.name.hasSameBytes(as: name) } ?? users.first { $0.name.lowercased() == name.lowercased() }
   }
 
-  /// The name that was encoded as a folder's, as far as it can be read back.
+  /// Decodes the name of a folder; returns the folder name itself if that is not possible.
   static func name(ofFolder folder: String) -> String {
     let bytes = Array(folder.utf8)
     var name: [UInt8] = [], i = 0
@@ -96,10 +97,10 @@ public struct OrgEntry: Sendable, Equatable {
   }
 }
 
-/// A user with a folder of its own in an org's folder.
+/// A user who has a folder in an org's folder.
 public struct OrgUser: Sendable, Equatable {
-  /// The user name, or the client id where an app signs in by itself.
+  /// The user name, or the client id if an app signs in by itself.
   public let name: String
-  /// The name of its folder.
+  /// The name of the user's folder.
   public let folder: String
 }

@@ -2,7 +2,7 @@ import JSON
 import LuaBridge
 import Support
 
-/// Why an org cannot have a name. Commands end with the status of wrong usage.
+/// An invalid or unavailable name for an org. Commands exit with the status for usage errors.
 public struct OrgNameError: Error, Sendable, Equatable, CustomStringConvertible {
   public let message: String
 
@@ -17,13 +17,13 @@ extension OrgNameError: BridgeErrorConvertible {
   }
 }
 
-/// The rules for names that people give to orgs. Names made from a host or taken from a folder are not bound by them.
+/// The rules for names that people give to orgs. Names that are derived from a host or a folder need not follow them.
 enum OrgName {
   static let longest = 64
-  /// What `--org` means by these words is not a name.
+  /// Names that have a special meaning in `--org`.
   static let reserved = ["sandbox": "the sandbox org", "sf": "the orgs of the sf CLI"]
 
-  /// - Throws: ``OrgNameError`` with the rule that the name breaks.
+  /// - Throws: ``OrgNameError`` naming the violated rule.
   static func check(_ name: String) throws(OrgNameError) {
     if let meaning = reserved[name.lowercased()] {
       throw OrgNameError("'\(name)' is not available as the name of an org: it means \(meaning)")
@@ -38,12 +38,12 @@ enum OrgName {
     }
   }
 
-  /// - Throws: ``OrgNameError`` when another org has the name, or one that differs in letter case alone.
+  /// - Throws: ``OrgNameError`` if another org has this name or one that differs only in case.
   static func checkIsFree(_ name: String, among entries: [OrgEntry]) throws(OrgNameError) {
     guard let twin = entries.first(where: { $0.name.lowercased() == name.lowercased() }) else { return }
     throw OrgNameError(
       twin.name.hasSameBytes(as: name)
-        ? "an org is known as '\(name)' already; choose another name"
-        : "'\(name)' differs from the known org '\(twin.name)' in letter case alone; choose another name")
+        ? "an org named '\(name)' already exists; choose another name"
+        : "'\(name)' differs from the org '\(twin.name)' only in case; choose another name")
   }
 }

@@ -1,19 +1,19 @@
 import JSON
 import Salesforce
 
-/// What a sign-in has brought, to be kept in a home.
+/// The result of a sign-in, to be stored in a home.
 public struct RecordedLogin: Sendable {
-  /// With user name, flow and client id where they are known.
+  /// The session, with user name, flow and client id if they are known.
   public var session: Session
-  /// How the user signs in: the members of a credentials file. Names of secrets, never secrets.
+  /// The members of the user's credentials file. They name the places of secrets, but contain none.
   public var credentials: JSONObject
-  /// The name that was asked for; nil takes the known org, else its host.
+  /// The requested name of the org; nil for the name of the known org, or that of the host for a new org.
   public var orgName: String?
-  /// Nil when the org was not asked.
+  /// nil if the org was not asked.
   public var isSandbox: Bool?
-  /// Makes the org the default. The first org becomes it anyway.
+  /// True to make the org the default. The first org always becomes the default.
   public var makesDefault: Bool
-  /// Keeps the folder of another org, or of another user of the same name, aside and starts an empty one.
+  /// True to set aside the folder of another org, or of another user of the same name, and to start with an empty one.
   public var replacesOrg: Bool
 
   public init(
@@ -28,7 +28,8 @@ public struct RecordedLogin: Sendable {
     self.replacesOrg = replacesOrg
   }
 
-  /// Whom the folder is for. An app that signs in by itself keeps its client id: its stores open before the first sign-in.
+  /// The name of the user's folder. For an app that signs in by itself it is the client id, so that its stores open before the
+  /// first sign-in.
   var user: String {
     if session.flow == "clientCredentials", let id = session.clientId { return id }
     return session.username ?? session.userId

@@ -3,32 +3,32 @@ import RestClient
 import Salesforce
 import Synchronization
 
-/// What a host asks the program around it for, where that signs in: `"signIn": "program"`.
-public struct SessionNeed: Sendable, Equatable {
+/// A host's request for a session to the embedding program, with `"signIn": "program"`.
+public struct SessionRequest: Sendable, Equatable {
   public enum Reason: String, Sendable {
-    /// No session has been given yet, or it was given up.
+    /// No session has been given yet, or the user has signed out.
     case noSession
     /// The org has refused the access token of the last one.
     case refused
   }
 
-  /// As the settings name it.
+  /// The org, as the settings name it.
   public let org: String
   public let user: String
   public let reason: Reason
 
-  /// The detail of the event `sessionNeeded`.
+  /// The detail of the `sessionNeeded` event.
   var json: JSONValue { ["org": .string(org), "user": .string(user), "reason": .string(reason.rawValue)] }
 }
 
-/// What the program answers.
+/// The program's answer to a `SessionRequest`.
 enum GivenSession: Sendable, Equatable {
   case session(Session)
-  /// A word and a sentence.
+  /// A refusal with an error code and a message.
   case refusal(error: String, message: String)
 
-  /// Reads `{"accessToken", "instanceUrl", "identityUrl"?}` or `{"error", "message"}`.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, never with the token.
+  /// Parses `{"accessToken", "instanceUrl", "identityUrl"?}` or `{"error", "message"}`.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, which does not quote the token.
   init(_ json: JSONValue) throws {
     func problem(_ what: String) -> HostError { HostError(.invalidConfiguration, "the session that was given: \(what)") }
     guard let object = json.objectValue else { throw problem("must be an object, not \(json.kindName)") }
@@ -54,10 +54,10 @@ enum GivenSession: Sendable, Equatable {
   }
 }
 
-/// Asks the program around a host for sessions, and waits for what it gives. Any thread may give.
+/// Asks the embedding program for sessions and waits for its answers, which may come from any thread.
 final class ProgramSessions: Sendable {
-  /// Asks; the answer comes through ``give(_:)``.
-  typealias Tell = @Sendable (SessionNeed) -> Void
+  /// Sends a request. The answer arrives through ``give(_:)``.
+  typealias Tell = @Sendable (SessionRequest) -> Void
 
   private struct State {
     var waiting: [UInt64: CheckedContinuation<Result<GivenSession, any Error>, Never>] = [:]
@@ -73,18 +73,19 @@ final class ProgramSessions: Sendable {
     self.tell = tell
   }
 
-  /// - Parameter ask: Gets the session in place of the event and ``give(_:)``.
+  /// Returns credentials that ask the program for each session.
+  /// - Parameter ask: Called to get a session, instead of sending the event.
   func credentials(
-    org: String, user: String, ask: (@Sendable (SessionNeed) async throws -> Session)? = nil
+    org: String, user: String, ask: (@Sendable (SessionRequest) async throws -> Session)? = nil
   ) -> Credentials {
     .external(
       ExternalToken(name: "the program around this host") { refused in
-        let need = SessionNeed(org: org, user: user, reason: refused == nil ? .noSession : .refused)
+        let need = SessionRequest(org: org, user: user, reason: refused == nil ? .noSession : .refused)
         return try await self.session(need, ask)
       })
   }
 
-  /// - Returns: False when nothing waits for a session.
+  /// - Returns: False if no request is waiting for a session.
   func give(_ given: GivenSession) -> Bool {
     let waiting = state.withLock { state in
       defer { state.waiting = [:] }
@@ -94,7 +95,7 @@ final class ProgramSessions: Sendable {
     return !waiting.isEmpty
   }
 
-  /// Ends what waits: the host closes.
+  /// Fails the waiting requests because the host closes.
   func close() {
     let waiting = state.withLock { state in
       defer { state.waiting = [:] }
@@ -105,7 +106,9 @@ final class ProgramSessions: Sendable {
 
   // MARK: Waiting
 
-  private func session(_ need: SessionNeed, _ ask: (@Sendable (SessionNeed) async throws -> Session)?) async throws -> Session {
+  private func session(_ need: SessionRequest, _ ask: (@Sendable (SessionRequest) async throws -> Session)?) async throws
+    -> Session
+  {
     let given = try await withThrowingTaskGroup(of: GivenSession.self) { group in
       group.addTask {
         if let ask { return .session(try await ask(need)) }
@@ -126,7 +129,7 @@ final class ProgramSessions: Sendable {
     }
   }
 
-  private func answer(to need: SessionNeed) async throws -> GivenSession {
+  private func answer(to need: SessionRequest) async throws -> GivenSession {
     let id = state.withLock { state in
       state.last += 1
       return state.last
@@ -134,7 +137,7 @@ final class ProgramSessions: Sendable {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { $0.waiting[id] = continuation }
-        // A cancellation before this line has found nothing to end.
+        // A cancellation before this line did not find the continuation.
         if Task.isCancelled { abandon(id) } else { tell(need) }
       }
     } onCancel: {

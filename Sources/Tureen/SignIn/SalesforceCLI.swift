@@ -4,43 +4,45 @@ import RestClient
 import Salesforce
 import Support
 
-/// An org that the sf CLI is signed in to. The CLI stays the only owner of the session: it is asked, and renews by itself.
+/// An org that the sf CLI is signed in to. The CLI remains the only owner of the session and renews it; this type asks it for
+/// the token.
 ///
 /// - Note: Source: salesforcecli/plugin-org and plugin-auth. Since 2026-05 `org display` redacts tokens and
-///   `org auth show-access-token` shows them; older ones have no such command. A refresh that fails is only a warning there.
+///   `org auth show-access-token` prints them; older versions lack this command. If a refresh fails, the CLI only warns.
 public struct SalesforceCLI: Sendable, Equatable {
-  /// An alias or a user name of the CLI's; empty is its default org.
+  /// An alias or a user name in the CLI; empty for its default org.
   public let alias: String
   private let program: String
   private let timeoutMs: Int64
 
   static let prefix = "sf:"
 
-  /// - Throws: ``HostError`` `.invalidConfiguration` for an alias that the CLI would take for something else.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for an alias that the CLI would interpret as an option.
   public init(alias: String) throws {
     try self.init(alias: alias, program: "sf", timeoutMs: Tuning.salesforceCLITimeoutMs)
   }
 
-  /// For tests, which do not wait a minute.
+  /// Tests use a different program and a shorter timeout.
   init(alias: String, program: String, timeoutMs: Int64) throws {
     guard !alias.hasPrefix("-"), alias.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else {
       throw HostError(
-        .invalidConfiguration, "'\(alias)' is not an alias of the sf CLI: it begins with '-' or holds a blank; see `sf org list`")
+        .invalidConfiguration,
+        "'\(alias)' is not an alias of the sf CLI: it begins with '-' or contains a blank; see `sf org list`")
     }
     self.alias = alias
     self.program = program
     self.timeoutMs = timeoutMs
   }
 
-  /// The org for messages.
+  /// The org's name in messages.
   public var name: String { alias.isEmpty ? "the sf CLI's default org" : "the sf CLI's org '\(alias)'" }
 
-  /// For `SalesforceClient` and its like.
+  /// Credentials that ask the CLI for each session.
   public var credentials: Credentials {
     .external(ExternalToken(name: name) { refused in try await session(refused: refused) })
   }
 
-  /// - Throws: ``HostError`` `.noSuchOrg` when there is no sf CLI on this machine.
+  /// - Throws: ``HostError`` `.noSuchOrg` if the sf CLI is not installed.
   public func checkInstalled() throws {
     guard !Self.isFound(program) else { return }
     throw HostError(
@@ -52,15 +54,15 @@ public struct SalesforceCLI: Sendable, Equatable {
     return (Environment["PATH"] ?? "").split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
   }
 
-  /// The session that the CLI has.
+  /// Asks the CLI for its session.
   ///
-  /// - Parameter refused: The token that the org has refused; the CLI tries to renew it.
-  /// - Throws: ``RestClient/RestError`` `.notAuthenticated` with what the CLI says, `.sessionExpired` when it only has the
-  ///   refused token, `.noResponse` when it takes too long.
+  /// - Parameter refused: The token that the org has refused.
+  /// - Throws: ``RestClient/RestError`` `.notAuthenticated` with the CLI's message, `.sessionExpired` if it still has the refused
+  ///   token, `.noResponse` if it takes too long.
   public func session(refused: String? = nil) async throws(RestError) -> Session {
     let answer = try await ask(["org", "display"])
     guard let instance = answer.result["instanceUrl"]?.stringValue, LoginAddress.problem(instance) == nil else {
-      throw refusal("`sf org display` names no instanceUrl")
+      throw refusal("`sf org display` does not report an instanceUrl")
     }
     var token = Self.token(in: answer), warnings = answer.warnings
     if token == nil {
@@ -95,7 +97,7 @@ public struct SalesforceCLI: Sendable, Equatable {
     let said = warnings.isEmpty ? "" : ", and warns: " + TokenRedaction([token]).cleaned(warnings.joined(separator: " "))
     return RestError(
       code: .sessionExpired,
-      message: "\(name) still has the access token that the org has refused\(said.prefix(500)); sign in there anew: "
+      message: "\(name) still has the access token that the org has refused\(said.prefix(500)); sign in there again: "
         + "sf org login web", outcome: .notSent)
   }
 
@@ -127,7 +129,7 @@ public struct SalesforceCLI: Sendable, Equatable {
     return try answer(ended, shown)
   }
 
-  /// A failure has its own status in the answer; the status of the process is looked at when there is no answer.
+  /// Parses the CLI's JSON. A failure is reported by `status` in the JSON; the exit status matters only if there is no JSON.
   private func answer(_ ended: ProgramExchange.Output, _ shown: String) throws(RestError) -> Answer {
     guard let json = try? JSONValue(parsing: ended.text), json.objectValue != nil else {
       let said = String(decoding: ended.errors, as: UTF8.self).split(separator: "\n").first.map { ": \($0.prefix(200))" } ?? ""

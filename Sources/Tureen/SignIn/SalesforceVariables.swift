@@ -1,12 +1,12 @@
 import RestClient
 import Salesforce
 
-/// The token that the environment holds for the sf CLI. It is the last thing looked for: another program put it there for itself.
+/// The sf CLI's token in the environment. It has the lowest precedence, because it was set for another program.
 struct SalesforceVariables {
   let instanceURL: String
   private let token: String
 
-  /// Nil unless both are there: `SF_ACCESS_TOKEN` and `SF_ORG_INSTANCE_URL`, or what they were called before.
+  /// The variables `SF_ACCESS_TOKEN` and `SF_ORG_INSTANCE_URL`, or their old names; nil unless both are set.
   static var current: SalesforceVariables? {
     guard let token = Environment["SF_ACCESS_TOKEN"] ?? Environment["SFDX_ACCESS_TOKEN"],
       let url = Environment["SF_ORG_INSTANCE_URL"] ?? Environment["SFDX_INSTANCE_URL"]
@@ -14,8 +14,8 @@ struct SalesforceVariables {
     return SalesforceVariables(instanceURL: url, token: token)
   }
 
-  /// - Returns: Nil when the token is another host's.
-  /// - Throws: ``HostError`` `.invalidConfiguration` for an address that must not get a token.
+  /// - Returns: nil if the token belongs to another host.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for an address that must not receive a token.
   func found(for address: String) throws -> CredentialsSource.Found? {
     guard let own = WebAddress(instanceURL), let asked = WebAddress(address), own == asked else { return nil }
     if let problem = LoginAddress.problem(instanceURL) {

@@ -2,31 +2,31 @@ import JSON
 import RestClient
 import Salesforce
 
-/// A way to sign in, by the name it has in `flow`.
+/// A way to sign in, by its name in the key `flow`.
 enum SignInFlow: String, CaseIterable, Sendable {
-  /// The sf CLI is asked.
+  /// The sf CLI provides the session.
   case sf
-  /// An access token that another program got.
+  /// An access token that another program obtained.
   case token
   case sfdxUrl, refreshToken, jwt, password, clientCredentials
-  /// A person signed in with `tureen login`; the kept session has the refresh token.
+  /// A person has signed in with `tureen login`; the stored session contains the refresh token.
   case browser
 }
 
-/// The keys of a credentials file or of the environment, and what they mean together.
+/// Interprets the keys of a credentials file or of the environment.
 struct SignInFields {
   let values: JSONObject
-  /// What names of files are relative to; nil is the working directory.
+  /// The base folder of relative file names; nil for the working directory.
   let folder: String?
 
-  /// The users of sessions whose names only their owners know. Stores open before the first sign-in.
+  /// Placeholder user names for sessions of other programs, so that stores open before the first sign-in.
   static let tokenUser = "token-user", cliUser = "sf-user"
 
   func plain(_ key: String) -> String? { values[key]?.stringValue }
   func secret(_ name: String) throws -> SignInSecret? { try SignInSecret(name, in: values, folder: folder) }
 
-  /// How to sign in, by `flow` or else by what is there.
-  /// - Returns: Nil when something is missing and `flow` does not say what is meant.
+  /// Returns the credentials. The flow is that of `flow`, or follows from the keys that are present.
+  /// - Returns: nil if something is missing and there is no `flow`.
   func found() throws -> CredentialsSource.Found? {
     guard let flow = try flow() else { return nil }
     guard let (credentials, user) = try credentials(flow) else {
@@ -36,7 +36,7 @@ struct SignInFields {
     return CredentialsSource.Found(credentials: credentials, flow: flow, user: user)
   }
 
-  /// What a file lacks whose `flow` is not stated.
+  /// Describes what a file without `flow` lacks.
   var incomplete: String {
     guard let flow = try? flow() else {
       return """
@@ -71,14 +71,15 @@ struct SignInFields {
       }
       return flow
     }
-    // Each of these is a whole sign-in, so two of them contradict each other.
+    // Each of these keys alone defines a sign-in, so two of them conflict.
     var whole: [(key: String, flow: SignInFlow)] = []
     if plain("sfOrg") != nil { whole.append(("sfOrg", .sf)) }
     if let key = try secret("accessToken")?.key { whole.append((key, .token)) }
     if let key = try secret("sfdxAuthUrl")?.key { whole.append((key, .sfdxUrl)) }
     guard whole.count < 2 else {
       throw HostError(
-        .invalidConfiguration, "'\(whole[1].key)' stands beside '\(whole[0].key)': give one of them, or say which with 'flow'")
+        .invalidConfiguration,
+        "'\(whole[1].key)' cannot be combined with '\(whole[0].key)': give one of them, or choose with 'flow'")
     }
     return try whole.first?.flow ?? flowOfParts()
   }
@@ -92,7 +93,7 @@ struct SignInFields {
 
   // MARK: The credentials
 
-  /// Nil when something is missing.
+  /// Returns nil if something is missing.
   private func credentials(_ flow: SignInFlow) throws -> (Credentials, user: String)? {
     let user = plain("username")
     switch flow {
@@ -138,14 +139,14 @@ struct SignInFields {
 
   private func bearer(_ url: String, _ clientId: String) throws -> JWTBearer? {
     guard let user = plain("username"), let key = try secret(SignInKeys.privateKey) else { return nil }
-    // A wrong key is told at once; a program is run only to sign.
+    // Report an invalid key at once, but run a command only to sign.
     if !key.isCommand { _ = try key.signingKey() }
     return JWTBearer(
       loginURL: url, clientId: clientId, username: user, audience: plain("audience"),
       key: SigningKeySource(name: key.name) { try key.signingKey() })
   }
 
-  /// An address of a known form, which may get secrets.
+  /// Reads a URL and checks that secrets may be sent to it.
   private func address(_ key: String) throws -> String? {
     guard let url = plain(key) else { return nil }
     if let problem = LoginAddress.problem(url) { throw HostError(.invalidConfiguration, "'\(key)': \(problem)") }
@@ -154,14 +155,14 @@ struct SignInFields {
 
   // MARK: Tokens of other programs
 
-  /// A token in place stays what it is. One in a file or of a command is read when it is needed, and once more when the org has
-  /// refused it.
+  /// Returns credentials for an access token. A token in the fields or in a variable is read once; one from a file or a command
+  /// is read when needed, and again after the org has refused it.
   private func givenToken() throws -> Credentials? {
     guard let instance = try address("instanceUrl") ?? address("loginUrl") else { return nil }
     guard let secret = try secret("accessToken") else {
       return plain("flow") == nil ? nil : .accessToken(instanceURL: instance, accessToken: nil)
     }
-    switch secret.place {
+    switch secret.location {
     case .text, .variable: return .accessToken(instanceURL: instance, accessToken: try secret.text())
     case .file, .command:
       if !secret.isCommand { _ = try secret.text() }
@@ -172,7 +173,7 @@ struct SignInFields {
     }
   }
 
-  /// Bare, or in JSON as the sf CLI writes it: `sfdxAuthUrl`, also inside `result`.
+  /// Parses an SFDX auth URL: the bare URL, or the sf CLI's JSON with `sfdxAuthUrl` at the top level or inside `result`.
   static func sfdxURL(_ secret: SignInSecret) throws -> SFDXAuthURL {
     do {
       return try SFDXAuthURL(file: try secret.read().withBytes { String(decoding: $0, as: UTF8.self) })

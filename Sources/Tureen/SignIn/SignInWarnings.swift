@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// What people should hear of a way to sign in: once in a process, however many hosts it opens.
+/// Warns about discouraged sign-in flows, once per process and flow.
 enum SignInWarnings {
   private static let given = Mutex<Set<SignInFlow>>([])
 
@@ -10,7 +10,7 @@ enum SignInWarnings {
     Logger(label: "tureen.host").warning("\(text)")
   }
 
-  /// What is said of a flow; nil when there is nothing to say.
+  /// Returns the warning for a flow; nil if there is none.
   static func text(_ flow: SignInFlow) -> String? {
     switch flow {
     case .password:

@@ -2,16 +2,16 @@ import Glibc
 import SmartStore
 import Support
 
-/// The lines typed at earlier prompts: a file of the home that only its owner can read.
+/// The lines of earlier prompts, in a file under the home that only its owner can read.
 struct History {
   private let home: String
   private var path: String { home + "/repl_history" }
-  /// Lines that are offered again, and kept when the file has grown to twice as many.
+  /// Lines to offer. The file is cut to as many when it has twice as many.
   private static let limit = 1000
 
   init(home: String) { self.home = home }
 
-  /// The newest lines, the oldest of them first.
+  /// The newest lines, oldest first.
   func load() -> [String] {
     let lines = String(decoding: FileSystem.read(path) ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
     let newest = Array(lines.suffix(Self.limit))
@@ -21,7 +21,7 @@ struct History {
     return newest
   }
 
-  /// Adds a line. A history that cannot be written is no reason to stop.
+  /// Adds a line. A history that cannot be written is not an error.
   func append(_ line: String) {
     try? FileSystem.makeDirectory(home)
     let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

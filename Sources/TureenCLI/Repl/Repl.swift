@@ -3,18 +3,18 @@ import Glibc
 import LuaBridge
 import Tureen
 
-/// A prompt for Lua: reads statements, runs them in one state, and shows what came of them. Belongs to one thread.
+/// A prompt for Lua: reads statements, runs them in one state and shows the results. Belongs to one thread.
 final class Repl {
   private let state: ScriptState
   private let host: Host
   private let stop = ScriptState.Break()
   private let interrupts: ReplInterrupts
-  private let news: Int32
+  private let eventDescriptor: Int32
   private var isTerminal = false
-  /// Of the terminal, as the script was told; 0 before that.
+  /// The terminal's columns that the script knows; 0 before the first.
   private var columns = 0
   private var wasInterrupted = false
-  // Of standard input, where it is no terminal.
+  // State of reading standard input that is not a terminal.
   private var input: [UInt8] = []
   private var hasInputEnded = false
 
@@ -27,7 +27,7 @@ final class Repl {
     let prompt = Self.text(tureen_repl_text, tureen_repl_text_length)
     try state.keep(
       text: "package.preload['tureen.repl.values'] = function() \(values) end \(prompt)", name: "=[tureen repl.lua]")
-    news = Int32(try state.ask("fd")) ?? -1
+    eventDescriptor = Int32(try state.ask("fd")) ?? -1
   }
 
   private static func text(_ start: UnsafePointer<CChar>, _ count: Int) -> String {
@@ -41,8 +41,8 @@ final class Repl {
     isTerminal = true
     try fitToTerminal()
     var hooks = tureen_editor_hooks(
-      context: Unmanaged.passUnretained(self).toOpaque(), news_fd: news,
-      news: { context in Repl.from(context).deliver() },
+      context: Unmanaged.passUnretained(self).toOpaque(), events_fd: eventDescriptor,
+      events: { context in Repl.from(context).deliver() },
       complete: { context, line, length in
         strdup(Repl.from(context).candidates(Repl.text(line, length)))
       })
@@ -64,7 +64,7 @@ final class Repl {
         let line = String(cString: text)
         if line.contains(where: { $0 != " " }) {
           tureen_editor_remember(editor, line)
-          // What begins with a space is not kept, as shells have it.
+          // As in shells, a line that begins with a space is not stored.
           if !line.hasPrefix(" ") { history?.append(line) }
         }
         isComplete = try run(line)
@@ -78,10 +78,9 @@ final class Repl {
     }
   }
 
-  /// Values are shown as wide as the terminal is now.
+  /// Tells the script the current width of the terminal.
   private func fitToTerminal() throws {
-    var size = winsize()
-    let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    let width = TerminalWidth.ofTerminal ?? 80
     guard width != columns else { return }
     columns = width
     let hasColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
@@ -92,7 +91,7 @@ final class Repl {
     Unmanaged<Repl>.fromOpaque(context!).takeUnretainedValue()
   }
 
-  /// News while a line is being typed. A script's own loop in a callback is ended by Ctrl-C like any other.
+  /// Delivers events while a line is being typed. Ctrl-C ends a loop in a callback like any other.
   private func deliver() {
     try? fitToTerminal()
     _ = try? state.ask("poll")
@@ -109,7 +108,7 @@ final class Repl {
 
   // MARK: Statements
 
-  /// Gives a line to the script and waits until it has run. - Returns: False when the statement goes on in the next line.
+  /// Passes a line to the script and waits until it has run. - Returns: False if the statement continues in the next line.
   private func run(_ line: String) throws -> Bool {
     if isTerminal { try fitToTerminal() }
     var status = try asking("line", line)
@@ -131,7 +130,7 @@ final class Repl {
     return status != "more"
   }
 
-  /// A break may hit the prompt's own Lua instead of a statement's.
+  /// A break may hit the prompt's own Lua code instead of the statement.
   private func asking(_ verb: String, _ text: String = "") throws -> String {
     do {
       return try state.ask(verb, text)
@@ -146,17 +145,17 @@ final class Repl {
     return isInterrupted
   }
 
-  /// Sleeps until there is news, an interrupt, or something to read. - Returns: Whether there is something to read.
+  /// Waits for an event, an interrupt, or input. - Returns: True if there is input to read.
   private func wait(forInput descriptor: Int32 = -1) -> Bool {
-    var ready = [news, interrupts.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    var ready = [eventDescriptor, interrupts.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     poll(&ready, nfds_t(ready.count), -1)
     return ready[2].revents != 0
   }
 
   // MARK: A pipe
 
-  /// Runs what stands on standard input, then waits for what it began.
-  /// - Returns: The exit status: 1 when a statement failed, 130 when it was interrupted.
+  /// Runs the statements on standard input, then waits for pending calls.
+  /// - Returns: The exit status: 1 if a statement failed, 130 if it was interrupted.
   func runInput() throws -> Int32 {
     try state.ask("setup", "\(Self.pipeWidth) 0")
     while let line = try nextLine() { _ = try run(line) }
@@ -168,7 +167,7 @@ final class Repl {
     return try state.ask("failed") == "0" ? 0 : ExitStatus.scriptFailed
   }
 
-  /// The next line of standard input; nil at its end, and after an interrupt. What the script hears of meanwhile is delivered.
+  /// The next line of standard input; nil at the end and after an interrupt. Delivers events while it waits.
   private func nextLine() throws -> String? {
     while !wasInterrupted {
       if let end = input.firstIndex(of: UInt8(ascii: "\n")) {
@@ -190,6 +189,6 @@ final class Repl {
     return nil
   }
 
-  /// Characters of a line where there is no terminal.
+  /// The longest line of input that is not a terminal.
   private static let pipeWidth = 120
 }

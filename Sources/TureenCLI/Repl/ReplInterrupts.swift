@@ -2,9 +2,9 @@
 import Glibc
 import LuaBridge
 
-/// Ctrl-C while something runs, as often as it comes: breaks off Lua code, and wakes who waits for news.
+/// Handles every Ctrl-C while something runs: interrupts Lua code and wakes a waiting prompt.
 final class ReplInterrupts: Sendable {
-  /// Readable after an interrupt that was not taken yet.
+  /// Readable while an interrupt is pending.
   let descriptor: Int32
   private let source: any DispatchSourceSignal
   private let stop: ScriptState.Break
@@ -13,7 +13,7 @@ final class ReplInterrupts: Sendable {
 
   init(_ stop: ScriptState.Break) {
     var ends: [Int32] = [-1, -1]
-    // Without a pipe Ctrl-C still ends Lua code; only a wait is not ended by it.
+    // Without a pipe Ctrl-C still ends Lua code, but not a wait.
     if pipe(&ends) == 0 {
       for end in ends {
         _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -39,7 +39,7 @@ final class ReplInterrupts: Sendable {
     close(writing)
   }
 
-  /// Whether there was one since the last time.
+  /// Whether an interrupt has happened since the last call.
   func take() -> Bool {
     var bytes = [UInt8](repeating: 0, count: 64)
     let isInterrupted = read(descriptor, &bytes, bytes.count) > 0

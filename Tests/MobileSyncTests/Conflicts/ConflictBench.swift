@@ -14,7 +14,7 @@ extension SyncBench {
     return options
   }
 
-  /// An account with a description, in store and org.
+  /// Creates an account with a description, in store and org.
   func syncedAccount(_ name: String = "A") async throws -> (id: String, entryId: Int64) {
     let id = try addAccount(name, "base")
     _ = try await down(name: name)
@@ -24,7 +24,7 @@ extension SyncBench {
 
   func entry(withId id: String) throws -> JSONObject? { try entries().first { $0["Id"] == .string(id) } }
 
-  /// Changes an entry, whatever it is called by now.
+  /// Changes an entry, whatever its current id is.
   func edit(_ id: String, _ changes: JSONObject) throws {
     guard var entry = try entry(withId: id) else { throw BenchError.noSuchEntry(id) }
     for (key, value) in changes { entry[key] = value }
@@ -35,7 +35,8 @@ extension SyncBench {
 
   func conflicts() throws -> [SyncConflict] { try manager.conflicts(inSoup: "accounts") }
 
-  /// `Name/Description` of an entry, with `*` behind it when it is dirty; nil when there is none.
+  /// Returns `Name/Description` of an entry, with `*` after it if it is dirty; nil if there is
+  /// none.
   func shown(_ id: String) throws -> String? {
     try entry(withId: id).map { entry in
       func text(_ key: String) -> String { entry[key]?.stringValue ?? "-" }
@@ -48,7 +49,7 @@ extension SyncBench {
   }
 }
 
-/// Remembers the conflicts that listeners were told.
+/// Records the conflicts that listeners get.
 final class ConflictRecorder: Sendable {
   private let told = Mutex<[SyncConflict]>([])
 
@@ -59,7 +60,7 @@ final class ConflictRecorder: Sendable {
   var all: [SyncConflict] { told.withLock { $0 } }
 }
 
-/// True the first time it is asked.
+/// Returns true only once.
 final class Once: Sendable {
   private let isTaken = Mutex(false)
 

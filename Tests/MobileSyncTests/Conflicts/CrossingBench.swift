@@ -34,8 +34,8 @@ final class CrossingBench: Sendable {
 
   /// The second process sends an edit.
   /// - Parameters:
-  ///   - request: Which of its requests is the update, from 1.
-  ///   - body: Runs when the server has it, and before the process knows.
+  ///   - request: Which of its requests is the update, counted from 1.
+  ///   - body: Runs after the server has it and before the process knows.
   func editAndSend(
     _ fields: JSONObject, at request: Int = 1, _ body: @escaping @Sendable () async throws -> Void = {}
   ) async throws {
@@ -69,7 +69,7 @@ final class CrossingBench: Sendable {
 
   func entry() throws -> JSONObject? { try world.clients[0].entries().first }
 
-  /// Its fields, or `-`.
+  /// Returns the fields of the record on the server, or `-`.
   func onServer() throws -> String {
     let record = try #require(try world.org.records(["Name"] + ScenarioClient.allFields).first)
     return ScenarioClient.allFields.map { record[$0]?.stringValue ?? "-" }.joined(separator: ", ")

@@ -3,8 +3,8 @@ import Testing
 
 @testable import MobileSync
 
-/// Two processes on one store: one brings pages down while the other uploads what it edited. A page that was asked for before the
-/// upload was written back does not undo it.
+/// Two processes on one store: one brings pages down while the other uploads its edits. A page that
+/// was requested before the upload was written back must not undo it.
 @Suite struct CrossingTests {
   private static let modes = ClientScript.Mode.allCases
 
@@ -14,7 +14,7 @@ import Testing
     try bench.world.org.update(bench.id, ["Fax": "theirs"])
     try await bench.down(whenAnswered: { try await bench.editAndSend(["Phone": "mine"]) })
     #expect(try bench.entry()?["Phone"] == "mine" && bench.entry()?.isLocal == false)
-    // Sent as it stands here.
+    // The entry can be sent as it is.
     try bench.edit(["Description": "later"])
     try await bench.sync(0, .up)
     #expect(try bench.onServer() == "later, mine, theirs")
@@ -23,7 +23,7 @@ import Testing
     await bench.world.close()
   }
 
-  /// The record comes although nobody else has changed it: a re-sync looks back a little.
+  /// The record comes although nobody else has changed it, because a re-sync looks back a little.
   @Test(arguments: modes, UploadKind.allCases)
   func syncDown_pageThatLooksBackBeforeAnUpload_doesNotUndoIt(mode: ClientScript.Mode, upload: UploadKind) async throws {
     let bench = try await CrossingBench(mode, upload)
@@ -46,7 +46,7 @@ import Testing
     await bench.world.close()
   }
 
-  /// What was edited while it was sent is dirty when the answer comes.
+  /// An entry that was edited during its upload is dirty when the answer comes.
   @Test(arguments: modes)
   func syncDown_pageFromBeforeAnUploadEditedMeanwhile_takesNothingBack(mode: ClientScript.Mode) async throws {
     let bench = try await CrossingBench(mode, .collection)
@@ -75,12 +75,13 @@ import Testing
     await bench.world.close()
   }
 
-  /// The page was read after the upload, and shows what somebody else has changed since: the next run asks for it again.
+  /// The page was read after the upload and has somebody else's later change: the next run requests
+  /// it again.
   @Test func syncDown_pageFromBeforeTheAnswerToAnUpload_isAskedForAgain() async throws {
     let bench = try await CrossingBench(.overwrite, .collection), world = bench.world
     let (answered, answer) = AsyncStream<Void>.makeStream(), (written, write) = AsyncStream<Void>.makeStream()
     try await bench.editAndSend(["Phone": "mine"]) {
-      // The server has it, and the answer takes an hour.
+      // The server has the update, and the answer takes an hour.
       try world.org.update(bench.id, ["Fax": "theirs"])
       world.org.clock.advance(by: 3_600)
       bench.background.withLock {

@@ -5,13 +5,13 @@ import Testing
 
 @testable import MobileSync
 
-/// Server changes that meet local edits while records come down.
+/// Server changes that conflict with local edits during a sync down.
 @Suite struct DownConflictTests {
   private static let sosl: JSONObject = [
     "type": "sosl", "query": "FIND {Walrus} IN NAME FIELDS RETURNING Account(Id, Name, Description, LastModifiedDate)",
   ]
 
-  /// Every field of one side goes over to the other; the entry stays dirty with what is left to send.
+  /// Each side's changes reach the other side; the entry stays dirty with what is left to send.
   @Test(arguments: [SyncBench.accounts, sosl])
   func syncDown_merge_takesWhatOnlyTheServerChanged(target: JSONObject) async throws {
     let bench = try await SyncBench()
@@ -24,7 +24,8 @@ import Testing
     #expect(end.counts.stored == 1 && end.counts.fetched == 1)
     #expect(try bench.shown(id) == "Walrus Two/mine*" && bench.conflicts().isEmpty)
     #expect(try bench.entry(withId: id)?["__sync_id__"] == .integer(end.id))
-    // What the server has is the base of the next comparison: only the description is a local change.
+    // The server's version is the base of the next comparison: only the description is a local
+    // change.
     #expect(try await bench.up(SyncBench.uploadLeave).counts.succeeded == 1)
     #expect(try bench.shownOnServer(id) == "Walrus Two/mine" && bench.shown(id) == "Walrus Two/mine")
     await bench.close()
@@ -105,7 +106,8 @@ import Testing
     await bench.close()
   }
 
-  /// A sync that fetches everything meets it each time: it is counted, and told once.
+  /// A sync that fetches everything finds the conflict each time: it is counted each time, but
+  /// reported once.
   @Test func syncDown_sameConflictAgain_isNoNews() async throws {
     let bench = try await SyncBench()
     let (id, _) = try await bench.syncedAccount()
@@ -152,7 +154,7 @@ import Testing
     await bench.close()
   }
 
-  /// Without a snapshot nobody knows who changed what: whatever differs is in conflict.
+  /// Without a base it is unknown who changed what, so every difference is a conflict.
   @Test func syncDown_mergeWithoutBase_neverOverwrites() async throws {
     let bench = try await SyncBench()
     let id = try bench.addAccount("A", "theirs")
@@ -165,7 +167,7 @@ import Testing
     await bench.close()
   }
 
-  /// A sync down is never told of deletions: they are found with the ghosts.
+  /// A sync down does not see deletions: they are found with the ghosts.
   @Test(arguments: [SyncBench.merge, SyncBench.uploadLeave])
   func cleanResyncGhosts_deletedThereChangedHere_isAConflictOfMerge(options: JSONObject) async throws {
     let bench = try await SyncBench(accounts: 3)
@@ -190,9 +192,9 @@ import Testing
     await bench.close()
   }
 
-  /// parent_children: parents and children are merged one by one.
+  /// parent_children: parents and children are merged individually.
   @Test func syncDown_mergeOfFamilies_concernsEachRecordAlone() async throws {
-    let family = try await FamilyBench()
+    let family = try await ParentChildrenBench()
     let ids = try family.addFamily("A", children: 2)
     try await family.down()
     try family.edit("accounts", "A", ["Description": "mine", "__locally_updated__": true])
@@ -200,7 +202,7 @@ import Testing
     try family.change("Account", ids.id, ["Name": "A new"])
     try family.change("Contact", ids.children[0], ["Department": "theirs"])
     try family.change("Contact", ids.children[1], ["Department": "new"])
-    var target = FamilyBench.sides("MASTER_DETAIL")
+    var target = ParentChildrenBench.sides("MASTER_DETAIL")
     target["parentFieldlist"] = ["Id", "Name", "Description"]
     target["childrenFieldlist"] = ["Id", "LastName", "Department", "AccountId"]
     target["parentSoqlFilter"] = ""

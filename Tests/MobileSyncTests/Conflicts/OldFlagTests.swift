@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import SmartStore
 
-/// Files of earlier releases hold flags that are 1 or texts. They mark an edit everywhere like true.
+/// Files of earlier releases contain flags that are 1 or texts. They mark an edit just like true.
 @Suite struct OldFlagTests {
   private static let types = [IndexType.string, .integer, .json1], values = ["1", #""1""#, #""true""#]
 
@@ -37,7 +37,7 @@ import Testing
     await bench.close()
   }
 
-  /// An account that was edited here, in a soup with such an index on `__local__`.
+  /// Creates an account that was edited here, in a soup with an index of this type on `__local__`.
   private func bench(_ type: IndexType) async throws -> (SyncBench, id: String) {
     let bench = try await SyncBench()
     try bench.store.removeSoup("accounts")
@@ -55,17 +55,17 @@ import Testing
   private func mark(
     _ id: String, _ flags: [String], _ type: IndexType, _ value: String, in bench: SyncBench
   ) throws {
-    let table = try bench.store.readBlocking { try $0.soup("accounts").table }
+    let table = try bench.store.readBlocking { try #require($0 as? SQLiteSnapshot).soup("accounts").table }
     let members = flags.map { ", '$.\($0)', json('\(value)')" }.joined()
     // An integer column holds no text, and json1 has no column.
     let held = type == .string || value == "1" ? "json_extract('[\(value)]', '$[0]')" : "NULL"
     let column = type == .json1 ? "" : ", \(table)_1 = \(held)"
-    try bench.store.executeBehindItsBack("UPDATE \(table) SET soup = json_set(soup\(members))\(column)")
+    try bench.store.executeOnSeparateConnection("UPDATE \(table) SET soup = json_set(soup\(members))\(column)")
   }
 }
 
 extension SyncBench {
-  /// The soup's one entry; nil without any.
+  /// The only entry of the soup; nil if it is empty.
   fileprivate func row() throws -> JSONObject? {
     let rows = try store.query(.smart("SELECT {accounts:_soup} FROM {accounts}"))
     return try JSONValue(parsing: rows).arrayValue?.first?.arrayValue?.first?.objectValue

@@ -6,11 +6,12 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Uploads from here move the server's date, and others may write in the same second: the fields tell who changed what.
+/// Our own uploads change the server's date, and others may write in the same second: the fields
+/// show who changed what.
 @Suite struct OwnUploadTests {
   private static let careful = [SyncBench.uploadLeave, SyncBench.merge]
 
-  /// No sync down between the two uploads ever brings the date of the first.
+  /// No sync down between the two uploads brings the date of the first one.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_editedAgainAfterAnUpload_goesUp(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -59,13 +60,13 @@ import Testing
     await bench.close()
   }
 
-  /// The answer to an update was lost: the server has exactly what is sent again.
+  /// The answer to an update was lost, so the server has exactly what is sent again.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_updateSentBeforeWithoutAnAnswer_isNoConflict(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
     let (id, _) = try await bench.syncedAccount()
     try bench.edit(id, ["Description": "first"])
-    // What the server has then.
+    // The server's state after that.
     try bench.change(id, ["Description": "first"])
     let end = try await bench.up(options)
     #expect(end.counts.succeeded == 1 && end.counts.conflicting == 0)
@@ -73,7 +74,7 @@ import Testing
     await bench.close()
   }
 
-  /// An entry that was made here has no date, and yet others may change its record.
+  /// An entry that was created here has no date, but others may change its record.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_madeHereAndChangedThere_isAConflict(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -87,9 +88,9 @@ import Testing
     await bench.close()
   }
 
-  // MARK: Behind the upload
+  // MARK: After the upload
 
-  /// What others wrote between look and update, or right after the update, is here at once.
+  /// Changes of others between comparison and update, or right after the update, arrive at once.
   @Test(arguments: careful, [2, 3])
   func syncUp_othersWriteWhileItIsSent_isTakenFromTheLookAfterIt(options: JSONObject, request: Int) async throws {
     let bench = try await SyncBench()
@@ -107,7 +108,7 @@ import Testing
     #expect(end.counts.succeeded == 1 && end.counts.merged == 1 && end.counts.conflicting == 0)
     let shown = request == 2 ? "B/mine" : "B/theirs"
     #expect(try bench.shown(id) == shown && bench.shownOnServer(id) == shown && bench.conflicts().isEmpty)
-    // No news for the next down, and no conflict for the next edit.
+    // The next sync down brings nothing new, and the next edit causes no conflict.
     #expect(try await bench.manager.reSync(named: "A").totalSize == 0)
     try bench.edit(id, ["Description": "again"])
     #expect(try await bench.up(options).counts.succeeded == 1)
@@ -115,7 +116,7 @@ import Testing
     await bench.close()
   }
 
-  /// The answer is there, and what the server has cannot be read: the upload is made all the same.
+  /// The update is answered, but the record cannot be read afterwards: the upload still counts.
   @Test(arguments: careful)
   func syncUp_lookAfterItFails_isDone(options: JSONObject) async throws {
     let bench = try await SyncBench()
@@ -132,7 +133,8 @@ import Testing
     await bench.close()
   }
 
-  /// A copy that a script read before the upload is one of the entry as it was uploaded: nobody else wrote meanwhile.
+  /// A copy that a script read before the upload equals the uploaded entry, because nobody else
+  /// wrote meanwhile.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_copyFromBeforeAnUpload_goesUp(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -175,9 +177,9 @@ import Testing
     await bench.close()
   }
 
-  // MARK: Between the look and the upload
+  // MARK: Between comparison and upload
 
-  /// Every batch is looked at right before it goes.
+  /// Every batch is compared right before it is sent.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_changedThereWhileAnEarlierBatchIsSent_isAConflict(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, accounts: 3)
@@ -197,7 +199,7 @@ import Testing
     await bench.close()
   }
 
-  /// A deletion has no condition that a server would look at.
+  /// A deletion has no condition that a server could check.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_changedThereBeforeItsDeletionIsSent_isAConflict(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, accounts: 3)
@@ -217,8 +219,8 @@ import Testing
     await bench.close()
   }
 
-  /// A collection has no condition. Only what was changed here is sent, so that other fields stay as somebody leaves them at this
-  /// very moment.
+  /// A collection request has no condition. It sends only local changes, so that concurrent changes
+  /// of other fields stay.
   @Test(arguments: careful)
   func syncUp_otherFieldChangedThereWhileItIsSent_stays(options: JSONObject) async throws {
     let bench = try await SyncBench()
@@ -237,7 +239,8 @@ import Testing
     await bench.close()
   }
 
-  /// Up to a batch's worth of records costs one look, and one more behind updates that the server makes without a condition.
+  /// Comparing up to a batch of records takes one request, and one more after updates without a
+  /// condition.
   @Test(arguments: UploadKind.allCases)
   func syncUp_leaveIfChanged_looksOnceAtManyRecords(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, accounts: 30)
@@ -249,7 +252,7 @@ import Testing
     await bench.close()
   }
 
-  /// A name that a script keeps for itself is asked for once in a run, and not once a batch.
+  /// A field that a script keeps for itself is requested once per run, not once per batch.
   @Test func syncUp_fieldThatTheServerDoesNotKnow_isAskedForOnce() async throws {
     let bench = try await SyncBench(accounts: 3)
     _ = try await bench.down()
@@ -261,7 +264,7 @@ import Testing
     }
     bench.org.clearRequests()
     #expect(try await bench.up(SyncBench.uploadLeave, target: ["maxBatchSize": 1]).counts.succeeded == 3)
-    // Each batch is looked at before and after; the names cost one request more, at most one each.
+    // Each batch is read before and after; the unknown fields cost at most one more request each.
     let looks = bench.requests().filter { $0.hasSuffix("/composite/sobjects/Account") }.count
     #expect((7...8).contains(looks), "\(looks)")
     await bench.close()
@@ -269,7 +272,8 @@ import Testing
 
   // MARK: Copies that a script kept
 
-  /// Read before a sync down, saved after it: what the copy was made from is not what the entry is now.
+  /// A copy is read before a sync down and saved after it, so its base is not that of the current
+  /// entry.
   @Test(arguments: careful, UploadKind.allCases)
   func syncUp_copyFromBeforeADown_isAConflict(options: JSONObject, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -288,25 +292,25 @@ import Testing
 
   @Test(
     arguments: [
-      // The same date, the same values.
+      // The same date and values.
       (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"x"}"#, true, true),
-      // A newer date over the same values; texts lose their blanks.
+      // A newer date with the same values; texts are trimmed.
       (#"{"D":"1","a":" x "}"#, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"x"}"#, true, true),
-      // Other values under the same date.
+      // Other values with the same date.
       (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"z"}"#, false, false),
-      // The server has what is to be sent; to merge it is to settle it.
+      // The server has the values to send; merging settles the entry.
       (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"y"}"#, true, false),
-      // A field that neither had says nothing.
+      // A field that neither side had before says nothing.
       (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"x","b":"z"}"#, true, true),
-      // The entry was made from another version than the base.
+      // The entry is based on another version than the stored base.
       (#"{"D":"2","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"x"}"#, false, false),
-      // A script left the date out.
+      // A script removed the date.
       (#"{"D":"1","a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"z"}"#, false, false),
       (#"{"D":"1","a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"x"}"#, true, true),
-      // Made here: there never was a date.
+      // Created here: there never was a date.
       (#"{"a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"z"}"#, false, false),
       (#"{"a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"x"}"#, true, true),
-      // No base: the dates are all there is.
+      // Without a base, only the dates count.
       (nil, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"z"}"#, true, true),
       (nil, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"y"}"#, false, false),
       (nil, #"{"a":"y"}"#, #"{"D":"2","a":"z"}"#, true, false),
@@ -329,7 +333,7 @@ import Testing
 private final class RequestCount: Sendable {
   private let count = Mutex(0)
 
-  /// From 1 on.
+  /// Returns 1, 2, and so on.
   func next() -> Int {
     count.withLock { count in
       count += 1

@@ -4,7 +4,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// The rules by which one record's three versions are brought together.
+/// The rules for merging the three versions of one record.
 @Suite struct RecordMergeTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String

@@ -6,9 +6,9 @@ import Testing
 
 @testable import MobileSync
 
-/// How conflicts end: by a call, or by a resolver.
+/// How conflicts are resolved: by a call, or by a resolver.
 @Suite struct ResolutionTests {
-  /// A conflict about the description, with another name on the server.
+  /// Creates a conflict about the description, with another name on the server.
   private func bench() async throws -> (SyncBench, id: String, entryId: Int64) {
     let bench = try await SyncBench()
     let (id, entryId) = try await bench.syncedAccount()
@@ -69,7 +69,7 @@ import Testing
 
   @Test func resolveConflict_wrong_saysWhyAndChangesNothing() async throws {
     let (bench, id, entryId) = try await bench()
-    #expect(throws: SyncError(.noSuchConflict, "entry \(entryId) of soup accounts is in no conflict")) {
+    #expect(throws: SyncError(.noSuchConflict, "entry \(entryId) of soup accounts has no conflict")) {
       try bench.manager.resolveConflict(inSoup: "accounts", entryId: entryId, with: .local)
     }
     #expect(throws: StoreError.self) { try bench.manager.resolveConflict(inSoup: "none", entryId: 1, with: .local) }
@@ -121,7 +121,7 @@ import Testing
 
   private struct Trouble: Error {}
 
-  /// The conflict is stored before the resolver is asked; the next run asks it again.
+  /// The conflict is stored before the resolver is called; the next run calls it again.
   @Test func syncDown_resolverFails_endsFailedAndIsAskedAgain() async throws {
     let (bench, id, _) = try await bench()
     let isBroken = Mutex(true), told = ConflictRecorder(), updates = UpdateRecorder()
@@ -160,7 +160,7 @@ import Testing
     await bench.close()
   }
 
-  /// What the resolver looked at is not what it would overwrite.
+  /// The entry has changed since the resolver saw it.
   @Test func syncDown_editedWhileTheResolverThinks_staysAConflict() async throws {
     let (bench, id, _) = try await bench()
     bench.manager.registerResolver("r") { _ in

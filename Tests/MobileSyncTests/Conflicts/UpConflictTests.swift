@@ -6,7 +6,8 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Local edits that meet server changes while they are sent, for each target that sends the records of one soup.
+/// Local edits that conflict with server changes during an upload, for each target that sends the
+/// records of one soup.
 @Suite struct UpConflictTests {
   @Test(arguments: UploadKind.allCases)
   func syncUp_merge_sendsAndTakesInOneRun(kind: UploadKind) async throws {
@@ -38,7 +39,7 @@ import Testing
     #expect(conflict.entryId == entryId && conflict.fields == ["Description"] && told.all == [conflict])
     #expect(conflict.base?["Description"] == "base" && conflict.server?["Description"] == "theirs")
     #expect(try bench.entry(withId: id)?["__last_error__"] == nil)
-    // A later upload that goes through ends it.
+    // A later successful upload ends the conflict.
     #expect(try await bench.up().counts.succeeded == 1)
     #expect(try bench.conflicts().isEmpty && bench.shownOnServer(id) == "A/mine")
     await bench.close()
@@ -58,7 +59,7 @@ import Testing
     await bench.close()
   }
 
-  /// An own upload moves the server's date; the fields say that nobody else changed anything.
+  /// Our own upload changes the server's date; the fields show that nobody else changed anything.
   @Test(arguments: UploadKind.allCases)
   func syncUp_mergeAfterAnOwnUpload_goesUp(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -93,7 +94,7 @@ import Testing
     let bench = try await SyncBench(kind: kind)
     let (id, _) = try await bench.syncedAccount()
     try bench.deleteLocally("A")
-    // A new date, and nothing of what the entry was based on has changed.
+    // A new date, but the values of the base are unchanged.
     try bench.change(id, ["Description": "base"])
     #expect(try await bench.up(SyncBench.merge).counts.succeeded == 1)
     #expect(try bench.onServer(id) == nil && bench.entries().isEmpty)
@@ -147,7 +148,7 @@ import Testing
     await bench.close()
   }
 
-  /// Somebody changes the record between the look at it and its update: it is looked at once more.
+  /// Somebody changes the record between the comparison and the update: it is compared again.
   @Test(arguments: [UploadKind.plain, .batch], [("Name", "B"), ("Description", "theirs")])
   func syncUp_mergeChangedThereInTheLastMoment_isMergedOrLeft(kind: UploadKind, change: (String, String)) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -174,7 +175,8 @@ import Testing
     await bench.close()
   }
 
-  /// What was sent is the base of an edit made meanwhile: its own upload is nobody else's change.
+  /// The sent version is the base of an edit made meanwhile, so our own upload does not count as
+  /// somebody else's change.
   @Test(arguments: UploadKind.allCases)
   func syncUp_editedWhileUploaded_mergesAgainstWhatWasSent(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
@@ -196,7 +198,7 @@ import Testing
     await bench.close()
   }
 
-  /// A field of the script's own in a clean entry is none that the server could be asked for.
+  /// The server cannot be asked for a field that a script keeps in a clean entry.
   @Test func syncUp_mergeWithALocalField_asksForTheOthers() async throws {
     let bench = try await SyncBench()
     let (id, _) = try await bench.syncedAccount()

@@ -10,10 +10,12 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Two hosts on one file, each with connections, manager and clock of its own as two processes have them, upload at the same time
-/// again and again: creates, updates, deletes, with every target. Nothing is made twice, nothing is lost.
+/// Two hosts on one file, each with its own connections, manager and clock like two processes,
+/// upload at the same time again and again: creates, updates and deletes, with every target.
+/// Nothing is created twice, and nothing is lost.
 ///
-/// `TUREEN_RUNS` asks for another number of runs than the usual 300; `.ci/run` asks for a thousand. `TUREEN_SEED` begins elsewhere.
+/// `TUREEN_RUNS` sets the number of runs, usually 300; `.ci/run` uses a thousand. `TUREEN_SEED`
+/// sets the first seed.
 @Suite struct ClaimedRunsTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let runs = environment["TUREEN_RUNS"].flatMap { Int($0) } ?? 300
@@ -61,11 +63,11 @@ import Testing
   }
 }
 
-/// One of them.
+/// One of the two hosts.
 private final class Host: Sendable {
   struct Ended: Sendable {
     var succeeded = 0, failed = 0
-    /// Names of entries that were made and not deleted.
+    /// Names of entries that were created and not deleted.
     var kept: Set<String> = []
 
     mutating func add(_ other: Ended) {
@@ -137,7 +139,7 @@ private final class Host: Sendable {
     return name
   }
 
-  /// One of the last entries, whoever made it and is sending it.
+  /// Returns one of the last entries, whoever created it or is sending it.
   private func anyEntry(_ transaction: StoreTransaction) throws -> (id: Int64, entry: JSONObject)? {
     let id = lastId.withLock { $0 } - Int64(draw(12))
     guard let entry = try transaction.entry(id, in: "accounts")?.object() else { return nil }
@@ -153,7 +155,7 @@ private final class Host: Sendable {
     }
   }
 
-  /// - Returns: The name of an entry of its own that goes.
+  /// - Returns: The name of the deleted entry, if this host created it.
   private func delete() throws -> String? {
     try store.writeBlocking(.pulled) { transaction in
       guard let (id, entry) = try anyEntry(transaction), let name = entry["Name"]?.stringValue, name.hasPrefix(self.name)

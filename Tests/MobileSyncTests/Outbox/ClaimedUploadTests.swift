@@ -11,7 +11,7 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Two runs under different syncs, as two processes or two hosts have them, send no row twice.
+/// Two runs of different syncs, as in two processes or hosts, send no row twice.
 @Suite struct ClaimedUploadTests {
   private static let target: JSONObject = ["type": "collection"]
 
@@ -30,7 +30,7 @@ import Testing
     return .json(JSONValue.array((0..<count).map { n in ["id": .string("001-\(n)"), "success": true, "errors": []] }).text)
   }
 
-  /// Of the records in a request; ids of a deletion.
+  /// Returns the names of the records in a request; ids for a deletion.
   private static func names(_ request: RecordedRequest) -> [String] {
     if request.method == "DELETE" {
       let ids = request.query.removingPercentEncoding?.firstMatch(of: /ids=([^&]*)/)?.1 ?? ""
@@ -42,10 +42,10 @@ import Testing
 
   private static let flags = ["__locally_created__", "__locally_updated__", "__locally_deleted__"]
 
-  /// The second run begins while the first one's request is under way.
+  /// The second run starts while the first one's request is in flight.
   @Test(arguments: flags) func syncUp_whileAnotherSendsTheRows_leavesThemAndLooksForNone(flag: String) async throws {
     let bench = try ScriptedStore(), started = DispatchSemaphore(value: 0), release = DispatchSemaphore(value: 0)
-    defer { release.signal() }  // for a test that fails before it says so
+    defer { release.signal() }  // in case the test fails before it signals
     try fill(bench.store, 200, flag)
     let server = try ScriptedServer { request in
       started.signal()
@@ -65,7 +65,7 @@ import Testing
     await bench.close()
   }
 
-  /// Both share the work: together they have as many successes as there are rows.
+  /// Both share the work: their successes add up to the number of rows.
   @Test(arguments: flags) func syncUp_twoAtOnce_sendEachRowOnce(flag: String) async throws {
     let bench = try ScriptedStore()
     try fill(bench.store, 600, flag)
@@ -88,7 +88,8 @@ import Testing
     await bench.close()
   }
 
-  /// Rows that a process took and was killed with: updates go at once, creates are looked for first.
+  /// Rows claimed by a process that was killed: updates are sent at once, creates are looked up
+  /// first.
   @Test func syncUp_ownerOfTheRowsIsDead_takesUpdatesAtOnceAndLooksForCreates() async throws {
     let bench = try await SyncBench(accounts: 1, realTime: true)
     _ = try await bench.down()
@@ -96,11 +97,11 @@ import Testing
     try bench.createLocally("New")
     try bench.store.writeBlocking(.synced) { transaction in
       let ids = try transaction.dirtyEntryIds(in: "accounts"),
-        place = SentCreate.Place(
+        lookup = SentCreate.Lookup(
           fields: TargetFields(id: "Id", modificationDate: "LastModifiedDate"), waitMs: 0)
       for (id, operation) in zip(ids, [UploadRecord.Operation.update, .create]) {
         let version = try transaction.entry(id, in: "accounts")?.version ?? 0
-        let text = SentCreate.text(place, type: "Account", id: nil, body: Array(#"{"Name":"New"}"#.utf8))
+        let text = SentCreate.text(lookup, type: "Account", id: nil, body: Array(#"{"Name":"New"}"#.utf8))
         let upload = UploadRecord(
           entryId: id, version: version, syncId: 99, fence: 1, operation: operation,
           sentAt: SyncConfiguration.systemTime(), sent: operation == .create ? text : nil)
@@ -113,14 +114,14 @@ import Testing
     let end = try await bench.up()
     #expect(end.status == .done && end.counts.succeeded == 1 && end.counts.skipped == 0 && end.counts.inDoubt == 1)
     #expect(bench.requests().first == "GET /services/data/v66.0/query")
-    // Nobody knows when the process sent last; the time to wait begins with the look.
+    // It is unknown when the process last sent, so the waiting time starts with the search.
     #expect(try await bench.up().counts.succeeded == 1)
     #expect(try bench.serverNames() == ["Account 0", "New"] && bench.dirtyCount() == 0)
     await bench.close()
   }
 
   @Test func syncUp_familyWhoseChildAnotherSends_isLeft() async throws {
-    let family = try await FamilyBench(realTime: true)
+    let family = try await ParentChildrenBench(realTime: true)
     try family.createAccount("A", id: "local_1")
     try family.createContact("C", id: "local_2", of: "local_1")
     let other = try family.bench.anotherManager()

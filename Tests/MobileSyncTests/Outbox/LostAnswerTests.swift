@@ -10,10 +10,10 @@ import Testing
 @testable import MobileSync
 @testable import Salesforce
 
-/// Creates whose answer was lost: found again whatever happened here since, and not sent again while the server may still be at
-/// work.
+/// Creates with lost answers: they are found whatever happened here since, and are not sent again
+/// while the server may still be working on them.
 @Suite struct LostAnswerTests {
-  /// The engine's clock, off by so much.
+  /// The engine's clock with an offset.
   private final class Device: Sendable {
     let ahead: Mutex<Int64>
     init(ahead: Int64 = 0) { self.ahead = Mutex(ahead) }
@@ -46,7 +46,7 @@ import Testing
     await bench.close()
   }
 
-  /// The clock is set right between the two.
+  /// The clock is corrected between the two.
   @Test func syncUp_clockIsSetInBetween_waitsByTheServersClock() async throws {
     let device = Device(ahead: -600_000)
     let bench = try await SyncBench(realTime: true, configuration: device.configuration(waitMs: 300_000))
@@ -92,7 +92,7 @@ import Testing
     let bench = try await SyncBench(realTime: true, configuration: device.configuration())
     try bench.createLocally("A")
     bench.org.setInterceptor { $0.method == "POST" ? .dropBeforeHandling : nil }
-    // Above what a loaded machine takes between two lines here.
+    // Longer than a loaded machine takes between two lines here.
     let target: JSONObject = ["lostCreateWaitMs": 1_800_000]
     #expect(try await bench.up(target: target).status == .failed)
     bench.org.setInterceptor(nil)
@@ -113,11 +113,12 @@ import Testing
     }
   }
 
-  // MARK: Downs in between
+  // MARK: Syncs down in between
 
   private static let leave: JSONObject = ["mergeMode": "LEAVE_IF_CHANGED"]
 
-  /// The record becomes visible between the look for it and the query of a sync down; its entry was edited by then.
+  /// The record becomes visible between the search and the query of a sync down; its entry has been
+  /// edited by then.
   @Test(arguments: ["OVERWRITE", "LEAVE_IF_CHANGED", "MERGE"], UploadKind.allCases)
   func syncDown_bringsWhatWasSentAndEditedSince_isOneEntry(mergeMode: String, kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, realTime: true, configuration: SyncConfiguration())
@@ -138,7 +139,7 @@ import Testing
     await bench.close()
   }
 
-  /// Not edited here, and changed there meanwhile: the entry has what the server has.
+  /// Not edited here but changed on the server: the entry takes the server's version.
   @Test func syncDown_bringsWhatWasSentAndChangedThere_takesTheServersVersion() async throws {
     let bench = try await SyncBench(realTime: true, configuration: SyncConfiguration())
     try bench.createLocally("A")
@@ -152,10 +153,10 @@ import Testing
     await bench.close()
   }
 
-  /// Another process brings the record while the create is under way.
+  /// Another process brings the record while the create is in flight.
   @Test(arguments: [false, true]) func syncDown_ofAnotherProcessDuringTheCreate_leavesOneEntry(isEdited: Bool) async throws {
     let bench = try ScriptedStore(), release = DispatchSemaphore(value: 0)
-    defer { release.signal() }  // for a test that fails before it says so
+    defer { release.signal() }  // in case the test fails before it signals
     let record = #"{"attributes":{"type":"Account"},"Id":"001X","Name":"A","LastModifiedDate":"2024-01-01T10:00:00.000+0000"}"#
     let server = try ScriptedServer { request in
       guard request.method == "POST" else { return .json(#"{"totalSize":1,"done":true,"records":[\#(record)]}"#) }
@@ -186,7 +187,7 @@ import Testing
     await bench.close()
   }
 
-  /// The id that a person looked up and gave to an entry in doubt.
+  /// A user looked up the id and set it in an entry in doubt.
   @Test func syncUp_entryInDoubtWasGivenItsId_isThatRecord() async throws {
     let bench = try await SyncBench(realTime: true, configuration: SyncConfiguration())
     try bench.createLocally("A")
@@ -204,7 +205,7 @@ import Testing
   // MARK: Families
 
   @Test func syncUp_answerForAFamilyLostAndBothEdited_isFoundAndUpdated() async throws {
-    let family = try await FamilyBench(realTime: true)
+    let family = try await ParentChildrenBench(realTime: true)
     try family.createAccount("A", id: "local_1")
     for n in 0..<2 { try family.createContact("C\(n)", id: "local_1\(n)", of: "local_1") }
     loseAnswers(family.bench)
@@ -223,9 +224,9 @@ import Testing
     await family.close()
   }
 
-  /// Children with one name under two parents: each is found under its own.
+  /// Children with the same name under two parents: each is found under its own parent.
   @Test func syncUp_answersForChildrenOfOneNameLost_staysWithTheirParents() async throws {
-    let family = try await FamilyBench(realTime: true)
+    let family = try await ParentChildrenBench(realTime: true)
     let ids = try ["A", "B"].map { try family.addFamily($0, children: 0).id }
     try await family.down()
     for (n, id) in ids.enumerated() { try family.createContact("C", id: "local_\(n)", of: id) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MobileSync
 
-/// The rules for creates without an answer, without store, network or clock.
+/// The rules for creates without an answer. No store, network or clock.
 @Suite struct LostCreateRuleTests {
   private func upload(_ sentAt: Int64 = 0, offset: Int64? = nil, resendAt: Int64? = nil) -> UploadRecord {
     UploadRecord(entryId: 1, version: 1, syncId: 1, operation: .create, sentAt: sentAt, clockOffset: offset, resendAt: resendAt)
@@ -26,11 +26,11 @@ import Testing
 
   @Test(
     arguments: [
-      // Nothing was set.
+      // No clock was set.
       (600_000, 7, true), (599_999, 7, false),
-      // Set forward by ten minutes right after: the server says how long it was.
+      // The clock was set forward by ten minutes right afterwards: the server shows the real time.
       (600_001, 7 - 600_000, false), (1_200_000, 7 - 600_000, true),
-      // Set back by a year.
+      // The clock was set back by a year.
       (-31_000_000_000, 7 + 31_000_600_000, true), (-31_000_000_000, 7 + 31_000_300_000, false),
     ] as [(Int64, Int64, Bool)])
   func resend_clockWasSet_goesByTheServers(now: Int64, offset: Int64, isAllowed: Bool) {
@@ -40,14 +40,14 @@ import Testing
   // MARK: What was sent
 
   @Test func sentCreate_text_isReadBack() throws {
-    var place = SentCreate.Place(fields: TargetFields(id: "Id", modificationDate: "LastModifiedDate"), waitMs: 7)
-    place.references = SoupReference(soup: "contacts", field: "AccountId")
-    place.parentField = "ParentId"
+    var lookup = SentCreate.Lookup(fields: TargetFields(id: "Id", modificationDate: "LastModifiedDate"), waitMs: 7)
+    lookup.references = SoupReference(soup: "contacts", field: "AccountId")
+    lookup.parentField = "ParentId"
     let body = Array(#"{"Name":"ä \"q\"","ParentId":"local_9","Owner.Name":"x","Tags":[1],"n":null}"#.utf8)
     var record = upload()
-    record.sent = SentCreate.text(place, type: "Account", id: "local_1", body: body)
+    record.sent = SentCreate.text(lookup, type: "Account", id: "local_1", body: body)
     let sent = try #require(SentCreate(record))
-    #expect(sent.place == place && sent.type == "Account" && sent.id == "local_1" && sent.parentId == "local_9")
+    #expect(sent.lookup == lookup && sent.type == "Account" && sent.id == "local_1" && sent.parentId == "local_9")
     #expect(sent.fields == ["Name": #"ä "q""#, "n": .null])
     record.sent = sent.text(parentId: "001X")
     #expect(SentCreate(record)?.fields == ["Name": #"ä "q""#, "ParentId": "001X", "n": .null])

@@ -4,25 +4,26 @@ import TestSupport
 
 @testable import MobileSync
 
-/// One edited record, one sync up, and somebody who writes the record on the server meanwhile.
+/// One edited record, one sync up, and another user who writes the record on the server meanwhile.
 struct CheckThenSend {
   struct Seen: Sendable, CustomStringConvertible {
-    /// The request before which the other user wrote; nil when the run made fewer.
+    /// The request before which the other user wrote; nil if the run made fewer.
     var request: Int?
     var isSameField = false
-    /// In the second of the record's stamp.
+    /// Whether the write was in the second of the record's stamp.
     var isSameSecond = false
-    /// The other user's value of our field is gone, and nobody was told.
+    /// Whether the other user's value of our field was lost without a report.
     var isOverwritten = false
-    /// The other user's value of another field is gone.
+    /// Whether the other user's value of another field was lost.
     var isOtherFieldLost = false
-    /// Our value is neither on the server nor in a conflict, and the other user did not write it later.
+    /// Whether our value is neither on the server nor in a conflict, although the other user did
+    /// not write it later.
     var isOwnFieldLost = false
-    /// After the last look: the clean entry says something else than the server did then.
+    /// Whether the clean entry differs from the server's record after the last read.
     var isStale = false
     var requests = 0
 
-    /// The look comes first, the update second.
+    /// The comparison is the first request, the update the second.
     var isBetween: Bool { request == 2 }
 
     var description: String {
@@ -90,7 +91,7 @@ struct CheckThenSend {
     }
     let isLater = seen.isSameField && seen.request != nil
     seen.isOwnFieldLost = there[field] != "mine" && !hasConflict && !isLater
-    // A collection is looked at once more, as its third request.
+    // A collection is read again, as its third request.
     guard kind == .collection, !here.isLocal, seen.request.map({ $0 <= 3 }) ?? true else { return }
     seen.isStale = ScenarioClient.allFields.contains { (here[$0]?.stringValue ?? "") != (there[$0]?.stringValue ?? "") }
   }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MobileSync
 
-/// Another user writes a record while a sync up sends it, in the second of its stamp or later: before the look at the record,
-/// between look and update, after the update. A change of another field always stays. A change of the same field is a
-/// conflict, or is what everybody has in the end, unless it was made between the look and an update without a condition that the
-/// server could check.
+/// Another user writes a record while a sync up sends it, in the second of its stamp or later:
+/// before the comparison, between comparison and update, or after the update. A change of another
+/// field always stays. A change of the same field becomes a conflict or the final value everywhere,
+/// unless it was made between the comparison and an update without a condition.
 @Suite struct CheckThenSendTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let runs = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 60
@@ -25,7 +25,7 @@ import Testing
       #expect(!seen.isOtherFieldLost && !seen.isOwnFieldLost && !seen.isStale, comment)
       #expect(!seen.isOverwritten || seen.isBetween && (kind == .collection || seen.isSameSecond), comment)
     }
-    // Each of these was tried; only a collection has a request behind the update.
+    // Each of these was tried; only a collection has a request after the update.
     #expect(tally.before > 0 && tally.between > 0 && (tally.after > 0 || kind != .collection), "\(tally)")
     await world.close()
   }

@@ -5,19 +5,20 @@ import Testing
 
 @testable import MobileSync
 
-/// Changes on both sides and syncs in a random order, with a network and a server that fail in every way the sandbox knows. Once
-/// the faults stop and the syncs run again, store and server are equal for the sync's filter, no local change was lost and nothing
-/// was created twice.
+/// Changes on both sides and syncs in a random order, with a network and a server that fail in
+/// every way the sandbox knows. Once the faults stop and the syncs run again, store and server are
+/// equal for the sync's filter, no local change was lost, and nothing was created twice.
 ///
-/// `TUREEN_SCENARIOS` asks for another number of each kind, `TUREEN_SEED` begins elsewhere; `scripts/dev/scenarios` sets both. Every
-/// failure names the seed of its walk.
+/// `TUREEN_SCENARIOS` sets the number of scenarios of each kind, `TUREEN_SEED` the first seed;
+/// `scripts/dev/scenarios` sets both. Every failure names its seed.
 @Suite struct RandomScenarioTests {
   static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
-  /// Of each kind: 540 in all. `.ci/run` walks three thousand.
+  /// The number for each kind: 540 in all. `.ci/run` uses three thousand.
   private static let scenarios = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 20
 
-  /// A run of one scenario begins with the same walk, in an org that no other has used before.
+  /// Describes how to repeat a scenario: with the same seed it takes the same steps, in a fresh
+  /// org.
   private static func label(_ seed: UInt64, _ kind: ScenarioKind) -> String {
     "\(kind.testDescription), seed \(seed): scripts/dev/scenarios 1 \(seed) walks the same way"
   }
@@ -32,7 +33,7 @@ import Testing
     await world.close()
   }
 
-  /// Each fault alone: none is left to chance.
+  /// Each fault by itself; none is left to chance.
   @Test(arguments: ScenarioKind.oneOfEach)
   func everyFault_inEveryKindOfRun_endsEqualAndLosesNothing(kind: ScenarioKind) async throws {
     let world = try await ScenarioWorld(kind)
@@ -42,8 +43,9 @@ import Testing
     await world.close()
   }
 
-  /// A server that changes bytes of its answers cannot be told from one that says something else: what it sends may be stored.
-  /// But every sync ends, and local changes stay until the server has them.
+  /// A server that corrupts bytes of its answers cannot be distinguished from one that sends other
+  /// data, so the data may be stored. But every sync ends, and local changes stay until the server
+  /// has them.
   @Test(arguments: ScenarioKind.all.filter { $0.up != nil })
   func scenarios_withDamagedAnswers_endAndKeepLocalChanges(kind: ScenarioKind) async throws {
     let world = try await ScenarioWorld(kind)
@@ -55,12 +57,12 @@ import Testing
   }
 }
 
-/// Where records come from and how they go back.
+/// The source of records and the way back.
 struct ScenarioKind: Sendable, CustomTestStringConvertible {
   enum Down: String, CaseIterable { case soql, sosl, mru, refresh, briefcase, custom, parent_children, layout, metadata }
 
   let down: Down
-  /// The type of the sync up target; nil for what cannot be changed here.
+  /// The type of the sync up target; nil for records that cannot be changed here.
   let up: String?
 
   var testDescription: String { "\(down) \(up ?? "only")" }

@@ -6,14 +6,14 @@ import Testing
 
 @testable import MobileSync
 
-/// One walk: changes here and there, syncs with faults, then a quiet end.
+/// One scenario: changes on both sides, syncs with faults, then a quiet end.
 final class Scenario {
   private let world: ScenarioWorld
   private let label: String
   private var random: SeededGenerator
   private var lastName = 0
   private var history: [String] = []
-  /// Answers come with other bytes than the org wrote: what it says of its records need not be so.
+  /// Whether answers have corrupted bytes, so that their records may be wrong.
   private var isDamaged = false
 
   private static let steps = 10
@@ -29,18 +29,19 @@ final class Scenario {
 
   func run() async throws {
     let kinds = ScenarioFaults.kinds(world.org)
-    // Also the first run of all may meet faults, and be completed by the next.
+    // Even the first run may meet faults, and is then completed by the next.
     try await begin(Bool.random(using: &random) ? rules(kinds) : [])
     for _ in 0..<Self.steps { try await step(kinds: kinds) }
     try await settle()
   }
 
-  /// Every kind of run meets this fault: an upload at each request, the others between their pages.
+  /// Applies this fault to every kind of run: to an upload at each request, to the others between
+  /// their pages.
   func run(through fault: Fault) async throws {
     func rule(_ condition: FaultCondition) -> FaultRule {
       FaultRule(fault, when: condition, times: fault.kind == "hang" ? 1 : nil)
     }
-    // What asks for everything at once has no second request.
+    // Targets that fetch everything at once have no second request.
     let between: FaultCondition = [.sosl, .layout, .metadata].contains(world.kind.down) ? .always : .nth(2)
     try await begin([rule(between)])
     if isWritable {
@@ -57,7 +58,7 @@ final class Scenario {
     try await settle()
   }
 
-  /// With answers whose bytes are changed on the way.
+  /// Runs with answers whose bytes are corrupted on the way.
   func runDamaged() async throws {
     let kinds = [Fault.flipBytes(count: 2)]
     isDamaged = true
@@ -65,7 +66,7 @@ final class Scenario {
     for _ in 0..<Self.steps { try await step(kinds: kinds) }
   }
 
-  /// - Parameter rules: What the first sync down meets before it may run in quiet.
+  /// - Parameter rules: The faults of the first sync down.
   private func begin(_ rules: [FaultRule]) async throws {
     try world.begin()
     if isWritable { for _ in 0..<4 { try serverCreates() } }
@@ -115,7 +116,7 @@ final class Scenario {
     try world.org.update("Account", id: id, fields: ["Description": .string(name("there"))])
   }
 
-  /// Only of records that a sync down brought: others belong to no sync yet, and stay.
+  /// Deletes only records that a sync down brought: others belong to no sync yet and stay.
   private func serverDeletes() throws {
     let brought = try world.entries().filter { $0["__sync_id__"]?.integerValue != nil }.compactMap { $0["Id"]?.stringValue }
     let live = Set(try world.accounts().compactMap { $0["Id"]?.stringValue })
@@ -149,7 +150,8 @@ final class Scenario {
     try save(entry, "contacts")
   }
 
-  /// An entry that the server knows. One that was sent and edited before the answer was found is left in doubt, on purpose.
+  /// Returns an entry that the server knows. One that was sent, and edited before the answer was
+  /// found, is left in doubt on purpose.
   private func known() throws -> JSONObject? {
     try world.entries().filter {
       $0["__locally_created__"] != true && $0["__locally_deleted__"] != true
@@ -176,11 +178,11 @@ final class Scenario {
 
   // MARK: Syncs
 
-  /// One or two faults, at random.
+  /// Returns one or two random faults.
   private func rules(_ kinds: [Fault]) -> [FaultRule] {
     (0..<Int.random(in: 1...2, using: &random)).compactMap { _ in
       guard var fault = kinds.randomElement(using: &random) else { return nil }
-      // What hangs takes until it is given up.
+      // A hanging request takes until its timeout.
       if fault.kind == "hang", random.next() % 4 != 0 { fault = .dropBeforeResponse() }
       return ScenarioFaults.rule(fault, &random)
     }
@@ -201,7 +203,7 @@ final class Scenario {
     try checkNothingLost(before, mayUpload: what == "up")
   }
 
-  /// Each local change is still there, or has reached the server.
+  /// Checks that each local change still exists or has reached the server.
   private func checkNothingLost(_ before: [Int64: JSONObject], mayUpload: Bool) throws {
     let after = try world.dirty(), there = try world.accounts()
     let here = Set(try world.entries().compactMap { $0["_soupEntryId"]?.integerValue })
@@ -211,7 +213,7 @@ final class Scenario {
         continue
       }
       let copies = there.filter { $0["Name"] == entry["Name"] }
-      // Whoever is told a wrong id takes its record for gone, and makes it anew.
+      // A client that gets a corrupted id considers its record deleted and creates it again.
       let isThere = isDamaged ? !copies.isEmpty : copies.count == 1
       // A lost create that a sync down has found is clean from then on.
       let isSettled = entry["__locally_created__"] == true && here.contains(id) && isThere
@@ -232,9 +234,9 @@ final class Scenario {
 
   // MARK: The end
 
-  /// Without faults, as often as a person would try.
+  /// Runs the syncs without faults, a few times.
   private func settle() async throws {
-    // A refusal of the sign-in is kept: it is not asked again of itself.
+    // A refused sign-in is remembered and not repeated automatically.
     for _ in 0..<Self.patience where (try? await world.client.signIn()) != nil { break }
     if isWritable {
       var up = try await world.manager.reSync(named: "up")
@@ -254,7 +256,7 @@ final class Scenario {
     try checkEqual(held)
   }
 
-  /// How often something is tried that can only fail because this machine has no time for it.
+  /// How often an action is retried that can only fail because this machine is overloaded.
   private static let patience = 20
 
   private func quietDown() async throws {
@@ -263,7 +265,7 @@ final class Scenario {
     #expect(down.status == .done, comment(down.error))
   }
 
-  /// What a person does about a create of which nobody can tell whether it arrived: looks at the server and keeps what is there.
+  /// Does what a user does about a create in doubt: looks at the server and keeps what is there.
   private func decideDoubts() throws {
     for (soup, type, name) in [("accounts", "Account", "Name"), ("contacts", "Contact", "LastName")] {
       let doubtful = try world.store.readBlocking { try $0.unsettledUploads(in: soup).filter(\.inDoubt).map(\.entryId) }
@@ -277,7 +279,7 @@ final class Scenario {
     }
   }
 
-  /// A refresh brings no records that the soup does not hold.
+  /// Returns the held records for a refresh, which brings no others.
   private func heldRecords() throws -> Set<String>? {
     guard world.kind.down == .refresh else { return nil }
     return Set(try world.entries().compactMap { $0["Id"]?.stringValue })
@@ -288,7 +290,8 @@ final class Scenario {
       #expect(try world.entries().count == 1, comment("not one record"))
       return
     }
-    // Changes that the server's were to win over, or that it had already: nothing else may still wait.
+    // Changes that lose against the server's, or that the server already has; nothing else may
+    // still be dirty.
     let waiting = try world.dirty().values
     let conflicting = Set(waiting.compactMap { $0["Id"]?.stringValue })
     let there = try world.accounts().filter { record in
@@ -314,13 +317,13 @@ final class Scenario {
   }
 }
 
-/// What may happen to a request.
+/// The faults of requests.
 enum ScenarioFaults {
-  /// Every kind that the org knows, but for answers whose bytes are changed: no client can tell those.
+  /// Every kind of fault except corrupted answers, which no client can detect.
   static func kinds(_ org: SandboxServer) -> [Fault] {
     org.faults.kinds.filter { $0.name != "flipBytes" }.map { kind in
       switch kind.name {
-      // Within what a re-sync looks back.
+      // Within the time that a re-sync looks back.
       case "equalStamps": Fault(kind.name, ["seconds": 20])
       case "stampSkew": Fault(kind.name, ["seconds": -20])
       case "lateCommit": Fault(kind.name, ["requests": 2, "answer": "lost"])

@@ -4,7 +4,8 @@ import RestClient
 @testable import MobileSync
 @testable import Salesforce
 
-/// The functions of the custom targets `accounts`, down and up, over the wire: what a module of a script would do.
+/// The functions of the custom targets `accounts`, down and up, over the wire: what a module of a
+/// script would do.
 struct ScenarioSource: CustomTargetRunner {
   let client: SalesforceClient
 
@@ -59,7 +60,8 @@ struct ScenarioSource: CustomTargetRunner {
     .createOnServer, .updateOnServer, .deleteOnServer, .fetchLastModifiedDates,
   ]
 
-  /// What the entry is called here goes along as the external id: sent again after a lost answer it finds what it made.
+  /// Sends the local id as the external id, so that a repetition after a lost answer finds the
+  /// record.
   private func create(_ record: JSONValue, _ fields: JSONValue) async throws -> JSONObject {
     let request = client.requests.upsert(
       type: "Account", externalIdField: "External_Id__c", externalId: id(record), body: fields.serialized())
@@ -79,7 +81,7 @@ struct ScenarioSource: CustomTargetRunner {
   private func status(of request: RestRequest) async throws -> JSONObject {
     do {
       let response = try await client.send(request)
-      // Nothing else says that the server has the change.
+      // Only this shows that the server has the change.
       guard response.status == 204 else { throw BenchError.noSuchEntry("a status") }
       return ["status": .integer(Int64(response.status))]
     } catch let error as RestError where Self.isRefusal(error) {
@@ -87,7 +89,7 @@ struct ScenarioSource: CustomTargetRunner {
     }
   }
 
-  /// The server's no to this record, and to nothing else.
+  /// Returns whether the server refused this record only.
   private static func isRefusal(_ error: RestError) -> Bool {
     error.code == .httpStatus && (400..<500).contains(error.status ?? 0) && ![420, 429].contains(error.status)
   }

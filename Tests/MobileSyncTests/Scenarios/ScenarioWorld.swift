@@ -8,8 +8,8 @@ import Synchronization
 @testable import MobileSync
 @testable import Salesforce
 
-/// An org, a store and a manager for the scenarios of one kind, one after the other. In real time, as servers are; only the
-/// engine's clock can be put forward.
+/// An org, a store and a manager for the scenarios of one kind, one after the other. They run in
+/// real time, like servers; only the engine's clock can be moved forward.
 final class ScenarioWorld: Sendable {
   let kind: ScenarioKind
   let org: SandboxServer
@@ -20,7 +20,7 @@ final class ScenarioWorld: Sendable {
   /// Ms by which the engine's clock is ahead.
   private let ahead = Ahead()
 
-  /// Of a search, every record is found by this word.
+  /// The word by which a search finds every record.
   static let word = "walrus"
 
   init(_ kind: ScenarioKind) async throws {
@@ -37,7 +37,7 @@ final class ScenarioWorld: Sendable {
       loginURL: org.url, clientId: org.clientId, clientSecret: org.clientSecret, username: org.username,
       password: org.password)
     var transport = TransportConfiguration()
-    // What hangs is given up soon. Under a sanitizer all answers take their time.
+    // A hanging request times out soon. With a sanitizer, all answers take longer.
     transport.idleTimeoutMs = RandomScenarioTests.environment["TUREEN_IDLE_MS"].flatMap { Int64($0) } ?? 1_500
     let client = SalesforceClient(
       credentials: credentials, transport: HTTPTransport(transport), policy: .never, observer: SyncTrafficObserver())
@@ -66,7 +66,7 @@ final class ScenarioWorld: Sendable {
       + [IndexSpec(path: "__sync_id__", type: .integer)]
   }
 
-  /// Nothing on either side, no faults, and the two syncs anew.
+  /// Clears both sides and the faults, and creates the two syncs.
   func begin() throws {
     org.faults.clear()
     ahead.milliseconds.withLock { $0 = 0 }
@@ -77,7 +77,7 @@ final class ScenarioWorld: Sendable {
     for soup in ["accounts", "contacts"] { try store.clearSoup(soup) }
   }
 
-  /// As if some time had gone by here.
+  /// Moves the engine's clock forward.
   func wait(milliseconds: Int64) { ahead.milliseconds.withLock { $0 += milliseconds } }
 
   func createSyncs(_ mode: MergeMode) throws {
@@ -86,7 +86,7 @@ final class ScenarioWorld: Sendable {
     guard let up = kind.up else { return }
     let target: JSONObject =
       switch up {
-      case "parent_children": FamilyBench.upTarget("MASTER_DETAIL")
+      case "parent_children": ParentChildrenBench.upTarget("MASTER_DETAIL")
       case "custom": ["type": "custom", "luaImpl": "accounts"]
       default: ["type": .string(up)]
       }
@@ -127,14 +127,14 @@ final class ScenarioWorld: Sendable {
   }
 
   private var families: JSONObject {
-    var target = FamilyBench.sides("MASTER_DETAIL")
+    var target = ParentChildrenBench.sides("MASTER_DETAIL")
     target["parentFieldlist"] = Self.fields
     target["childrenFieldlist"] = ["Id", "LastName", "Department", "AccountId", "LastModifiedDate"]
     target["parentSoqlFilter"] = ""
     return target
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
   func records(_ type: String, _ fields: String) throws -> [JSONValue] {
     try org.query("SELECT \(fields) FROM \(type) ORDER BY Id")["records"]?.arrayValue ?? []
@@ -156,7 +156,7 @@ final class ScenarioWorld: Sendable {
     return Dictionary(uniqueKeysWithValues: dirty.map { ($0["_soupEntryId"]?.integerValue ?? 0, $0) })
   }
 
-  /// The signed-in user has looked at every account.
+  /// Marks every account as viewed by the signed-in user.
   func viewAccounts() async {
     for record in (try? accounts()) ?? [] {
       let view = client.requests.retrieve(type: "Account", id: record["Id"]?.stringValue ?? "", fields: ["Id"])

@@ -9,7 +9,8 @@ import Testing
 @testable import Parse
 @testable import SmartStore
 
-/// One walk: changes here and there, syncs with faults and with a process that is killed, then a quiet end.
+/// One random scenario: local and remote changes, syncs with faults and a killed process, and a
+/// quiet end.
 final class ParseScenario {
   private let kind: ParseScenarioKind
   private let bench: ParseBench
@@ -77,7 +78,7 @@ final class ParseScenario {
     return "\(kind) \(lastName)"
   }
 
-  // MARK: Others
+  // MARK: Other clients
 
   private func otherCreates() async throws {
     let title = name("theirs")
@@ -110,7 +111,7 @@ final class ParseScenario {
     try await link(id, author, Bool.random(using: &random) ? "AddRelation" : "RemoveRelation")
   }
 
-  /// Only of records that a sync down brought.
+  /// Deletes only records that a sync down fetched.
   private func otherDeletes() async throws {
     let brought = Set(try bench.entries().filter { $0["__sync_id__"] != nil }.compactMap { $0["objectId"]?.stringValue })
     let found = try await live("Book").filter { brought.contains($0["objectId"]?.stringValue ?? "") }
@@ -123,7 +124,7 @@ final class ParseScenario {
     }
   }
 
-  // MARK: Here
+  // MARK: Local changes
 
   private func localCreates() throws {
     for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -158,7 +159,7 @@ final class ParseScenario {
     try bench.delete(id)
   }
 
-  /// A link more, or one less.
+  /// Adds or removes a link.
   private func localLinks() throws {
     guard let id = try known()?["objectId"]?.stringValue, let author = authors.randomElement(using: &random) else { return }
     let row = LinkRow("Book", id, "authors", author)
@@ -213,7 +214,8 @@ final class ParseScenario {
     }
   }
 
-  /// What is left when a process is killed: nothing that the run writes from then on is kept.
+  /// Simulates the state after a process was killed: nothing that the run writes from then on is
+  /// stored.
   private func kill(_ name: String, atRequest deadline: Int) throws {
     let sync = try bench.manager.getSyncStatus(.name(name))?.id ?? 0, store = bench.store, count = Mutex(0)
     let isHandled = Bool.random(using: &random)
@@ -232,9 +234,9 @@ final class ParseScenario {
     }
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
-  /// Each local change is still there, or has reached the server.
+  /// Checks that each local change is still there or has reached the server.
   private func checkNothingLost(_ before: [Int64: JSONObject], _ soup: String, _ className: String) async throws {
     let after = try dirty(soup), there = try await live(className)
     for (id, entry) in before {
@@ -260,7 +262,7 @@ final class ParseScenario {
 
   // MARK: The end
 
-  /// Without faults, as often as a person would try.
+  /// Syncs without faults, as often as a user would try.
   private func settle() async throws {
     for _ in 0..<Self.patience {
       bench.clock.advance(by: 700)
@@ -296,7 +298,7 @@ final class ParseScenario {
         there.insert(LinkRow("Book", id, "authors", author).key)
       }
     }
-    // A row of a book that the soup does not hold leads nowhere.
+    // A link row of a book that the soup does not contain is useless.
     let books = try bench.ids()
     let here = Set(
       try bench.entries("links").filter { books.contains($0["ownerId"]?.stringValue ?? "") }
@@ -305,8 +307,8 @@ final class ParseScenario {
     #expect(here == there, comment(differing))
   }
 
-  /// What a person does about a create of which nobody can tell whether it arrived: looks at the server, and takes what is there for
-  /// it, or makes it anew.
+  /// Decides doubtful creates as a user would: looks at the server, and takes over the object there
+  /// or creates it again.
   private func decideDoubts() async throws {
     for (soup, className) in Self.soups {
       let doubtful = try bench.store.readBlocking { try $0.unsettledUploads(in: soup).filter(\.inDoubt).map(\.entryId) }
@@ -329,7 +331,7 @@ final class ParseScenario {
     }
   }
 
-  /// Whatever names a record by its local id names it by the server's.
+  /// Replaces a local id by the server's in all records that refer to it.
   private func point(from local: String, to real: String) throws {
     for entry in try bench.entries() where entry["isbn"]?["objectId"]?.stringValue == local {
       try bench.store.upsert(
@@ -341,7 +343,8 @@ final class ParseScenario {
     }
   }
 
-  /// Links that were made here of a book that others deleted: their `__last_error__` says so, and a person removes them.
+  /// Removes local links of a book that others deleted, as a user would after reading their
+  /// `__last_error__`.
   private func removeLinksOfNothing() async throws {
     let books = Set(try await bench.objects("Book").compactMap { $0["objectId"]?.stringValue })
     for row in try bench.entries("links") where row["__local__"] == true {

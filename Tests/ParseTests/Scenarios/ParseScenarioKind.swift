@@ -3,16 +3,16 @@ import Testing
 
 @testable import Parse
 
-/// How books, their ISBNs and their authors are synced in a walk.
+/// How a scenario syncs books, their ISBNs and their authors.
 struct ParseScenarioKind: Sendable, CustomTestStringConvertible {
-  /// How a create is recognised whose answer was lost.
+  /// How a create is recognized if its response is lost.
   enum Once: String, CaseIterable { case nothing, clientKey, unique }
 
   let once: Once
   let isTransaction: Bool
-  /// Books are sent before the ISBNs that they name.
+  /// Whether books are sent before the ISBNs that they refer to.
   let sendsBooksFirst: Bool
-  /// Books are deleted by a mark.
+  /// Whether deleted books are marked by a column.
   let marksDeleted: Bool
 
   var testDescription: String {

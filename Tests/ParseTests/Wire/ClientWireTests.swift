@@ -7,7 +7,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// The Swift client of a Parse server, on the wire.
+/// Tests the Swift client of a Parse server over the wire.
 struct ClientWireTests {
   private func client(_ bench: ParseBench) throws -> ParseClient {
     try ParseClient(bench.connections.connection(named: "default"))
@@ -48,7 +48,7 @@ struct ClientWireTests {
     }
   }
 
-  /// Nothing tells whether it was made: it is not sent again, and the error says so.
+  /// Nothing shows whether the object was created: it is not sent again, and the error says so.
   @Test(arguments: [true, false]) func create_answerLost_isFoundByItsKeyOrSaidToBeUnknown(hasKey: Bool) async throws {
     try await ParseBench.with { bench async throws in
       let client = try client(bench)
@@ -120,7 +120,7 @@ struct ClientWireTests {
     }
   }
 
-  /// The account stays the same when its token changes: syncs go on where they stood.
+  /// The account stays the same when its token changes, so syncs continue where they stopped.
   @Test func accountMark_isTheUsers_notTheTokens() async throws {
     try await ParseBench.with { bench async throws in
       let client = try client(bench), salt = "s"
@@ -135,7 +135,7 @@ struct ClientWireTests {
     }
   }
 
-  /// Row 39 and 40, for programs.
+  /// Rows 39 and 40, for programs.
   @Test func dottedNames_changePartsOfAColumn_andTheRestStays() async throws {
     try await ParseBench.with { bench async throws in
       let client = try client(bench)
@@ -151,7 +151,7 @@ struct ClientWireTests {
       book = try await client.save(book)
       #expect(book["stats"] == ["reads": 5])
       #expect(try await client.fetch("Book", book.objectId)["stats"] == ["reads": 5])
-      // Of a new object the column goes whole, and so does one that is set beside its parts.
+      // A new object sends the whole column, and so does one that is set next to its parts.
       var other = ParseObject("Book")
       other["stats.reads"] = 2
       other.increment("stats.reads")
@@ -183,7 +183,7 @@ struct ClientWireTests {
     }
   }
 
-  /// The list is not known here: to send what was made of it would replace the server's.
+  /// The list is not known locally: sending the local result would replace the server's.
   @Test func operations_thatClash_onAnUnknownValue_areRefused() async throws {
     try await ParseBench.with { bench async throws in
       let client = try client(bench)
@@ -200,7 +200,8 @@ struct ClientWireTests {
     }
   }
 
-  /// Section 22: an operation must not be sent twice; what the server has tells whether it was made.
+  /// Section 22: an operation must not be sent twice; the server's values show whether it was
+  /// executed.
   @Test(arguments: [true, false]) func operation_answerLost_isComparedWithTheServer(isKnown: Bool) async throws {
     try await ParseBench.with { bench async throws in
       let client = try client(bench)
@@ -215,7 +216,8 @@ struct ClientWireTests {
       case .failure(let error): #expect(!isKnown && error.isUnknown)
       }
       #expect(try await bench.object("Book", id)["n"] == 15, "once")
-      // An internal error before anything was done: the stamp is the old one, and it is sent again.
+      // An internal error before the write was executed: the time stamp is unchanged, so it is sent
+      // again.
       guard isKnown, case .success(var again) = result else { return }
       again.increment("n", by: 1)
       try bench.server.faults.add(Fault("internalError"), path: "/parse/classes/Book/\(id)", method: "PUT", times: 1)

@@ -8,7 +8,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Connections of the kind `parse`: what they send, and what becomes of refused credentials.
+/// Tests connections of the kind `parse`: what they send, and how they handle refused credentials.
 struct ConnectionWireTests {
   private func read(_ json: JSONObject, plain: Bool = true) -> Result<ConnectionSettings, ConnectionProblem> {
     Result { () throws(ConnectionProblem) in
@@ -59,7 +59,7 @@ struct ConnectionWireTests {
     #expect(problem(good.replacing(with: ["restAPIKey": "x"]), plain: false).hasPrefix("restAPIKey must not be plain text"))
     #expect(problem(good.replacing(with: ["sessionToken": "x"]), plain: false).hasPrefix("sessionToken must not be plain text"))
     #expect(problem(good.replacing(with: ["masterKey": "x"])).contains("add \"useMasterKey\": true"))
-    #expect(problem(good.replacing(with: ["useMasterKey": true])) == "useMasterKey is true, and 'masterKey' is missing")
+    #expect(problem(good.replacing(with: ["useMasterKey": true])) == "useMasterKey is true, but 'masterKey' is missing")
     #expect(problem(good.replacing(with: ["masterKey": "x", "useMasterKey": true])) == "none")
     #expect(problem(["baseURL": "https://x.example", "serverURL": "https://x.example"]).hasPrefix("serverURL is not known here"))
   }
@@ -92,7 +92,7 @@ struct ConnectionWireTests {
   }
 }
 
-/// Any thread.
+/// Threads: any.
 private final class LoggedText: Sendable {
   private let state = Mutex("")
   var text: String { state.withLock { $0 } }

@@ -6,7 +6,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// New records: each is made once, in the right order, and not twice under one name.
+/// Tests that new records are created once, in the right order, and without duplicate names.
 struct CreateWireTests {
   private static let named: JSONObject = ["createFieldlist": ["name", "next"], "updateFieldlist": ["name", "next"]]
   private static let keyed = named.replacing(with: ["externalIdFieldName": "clientKey"])
@@ -30,7 +30,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Row 22: nothing arrived, so that it is sent again, after the server had time to finish.
+  /// Row 22: nothing arrived, so it is sent again after the server has had time to finish.
   @Test func create_requestLost_isSentAgain() async throws {
     try await ParseBench.with { bench async throws in
       try bench.make(["objectId": "local_1", "name": "a"])
@@ -46,7 +46,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Row 22: without a key of its own the unique fields tell.
+  /// Row 22: without a client key, the unique fields decide.
   @Test func create_answerLost_isFoundByItsUniqueFields() async throws {
     try await ParseBench.with { bench async throws in
       try bench.make(["objectId": "local_1", "name": "a"])
@@ -58,7 +58,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Row 22: an internal error says nothing; a create is looked for before it is sent again.
+  /// Row 22: an internal error is inconclusive, so a create is looked for before it is sent again.
   @Test(arguments: [true, false]) func create_internalError_isLookedForAndSentAgain(executed: Bool) async throws {
     try await ParseBench.with { bench async throws in
       try bench.make(["objectId": "local_1", "name": "a"])
@@ -71,7 +71,8 @@ struct CreateWireTests {
     }
   }
 
-  /// Nothing identifies these. Where no object has the same values none was made; where one has, it may be another client's.
+  /// Nothing identifies these creates. If no object has the same values, none was created; an
+  /// object with the same values may be another client's.
   @Test(arguments: [1, 3], [true, false])
   func create_internalErrorWithoutAKey_isSentAgainOnlyWhereNothingWasMade(count: Int, executed: Bool) async throws {
     try await ParseBench.with { bench async throws in
@@ -87,7 +88,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Row 29: the answer is the same when the server fails behind the last write of a transaction.
+  /// Row 29: the response is the same if the server fails after the last write of a transaction.
   @Test func transaction_answeredWithAnErrorAlthoughItWasCarriedOut_makesNothingTwice() async throws {
     try await ParseBench.with { bench async throws in
       for n in 0..<3 { try bench.make(["objectId": .string("local_\(n)"), "name": .string("n\(n)")]) }
@@ -99,7 +100,7 @@ struct CreateWireTests {
     }
   }
 
-  /// The look at the first of them fails, and the others are not looked at any more in that run.
+  /// The look-up of the first create fails, so the others are not looked up in that run.
   @Test func transaction_carriedOutAndNotToBeLookedAt_makesNothingTwice() async throws {
     try await ParseBench.with { bench async throws in
       for n in 0..<3 { try bench.make(["objectId": .string("local_\(n)"), "name": .string("n\(n)")]) }
@@ -140,7 +141,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Row 14: records of one soup that name each other in a chain, the last one first.
+  /// Row 14: records of one soup that refer to each other in a chain, the last one first.
   @Test func chain_inOneSoup_isCreatedFromItsEnd() async throws {
     try await ParseBench.with { bench async throws in
       let target = Self.named.replacing(with: ["pointers": ["next": ["className": "Author", "soup": "books"]]])
@@ -223,7 +224,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Row 23: what the server does not say is no "unique".
+  /// Row 23: a check without an answer does not mean "unique".
   @Test func unique_checkThatFails_createsNothing() async throws {
     try await ParseBench.with { bench async throws in
       try await bench.create("Author", ["name": "Ana"])
@@ -253,7 +254,7 @@ struct CreateWireTests {
     }
   }
 
-  /// Its maker may be looking for the object by its key.
+  /// The object's creator may be looking for it by its key.
   @Test func adoption_leavesTheKeyOfTheObject() async throws {
     try await ParseBench.with { bench async throws in
       let there = try await bench.create("Author", ["name": "Ana", "key": "theirs"])

@@ -7,9 +7,9 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// The network fails in the middle of what goes out in several requests: what was answered stays known.
+/// Tests network failures during an upload of several requests: results already received are kept.
 struct CutShortWireTests {
-  /// Nothing identifies the creates: all that is known of them are their answers.
+  /// Nothing identifies the creates except their responses.
   private static let lists: JSONObject = ["createFieldlist": ["n"], "updateFieldlist": ["n"], "transaction": true]
 
   @Test func transactionSentOneByOne_thatIsCutOff_keepsTheAnswersBefore() async throws {
@@ -23,7 +23,7 @@ struct CutShortWireTests {
       #expect(try await bench.objects("Book").count == 2)
       #expect(try bench.entries().count { $0["__local__"] == false } == 2)
       bench.server.faults.clear()
-      // The one behind the gap is sent, the one in it is in doubt.
+      // The create after the gap is sent; the one in the gap is doubtful.
       try await bench.again("up")
       #expect(try await bench.objects("Book").compactMap { $0["n"]?.integerValue }.sorted() == [0, 1, 3])
     }
@@ -46,7 +46,7 @@ struct CutShortWireTests {
       let books = try await bench.create("Book", count: 60) { ["n": .integer(Int64($0))] }
       try await bench.down()
       for book in books { try bench.make(LinkRow("Book", book, "authors", author).json, "links") }
-      // A link may be sent twice: what passes is repeated by the connection.
+      // A link may be sent twice: the connection retries transient errors.
       try bench.server.faults.add(.htmlPage(status: 404), when: .nth(2), path: "/parse/batch")
       let target: JSONObject = [
         "createFieldlist": ["n"], "updateFieldlist": ["n"],

@@ -14,7 +14,7 @@ struct DownFailureWireTests {
     .answer(status: status, body: #"{"code":\#(code),"error":"refused \#(code)"}"#)
   }
 
-  /// Row 24: what passes is asked for again, everything else stops the run, and nothing is removed.
+  /// Row 24: transient errors are retried, all others stop the run, and nothing is removed.
   @Test(arguments: [
     (1, 500, 3), (2, 400, 5), (4, 400, 5), (100, 429, 5), (124, 400, 5), (251, 400, 5), (101, 404, 1), (102, 400, 1),
     (103, 400, 1),
@@ -29,7 +29,7 @@ struct DownFailureWireTests {
       bench.forgetRequests()
       let state = try await bench.again()
       #expect(state.status == .failed)
-      // Counting may need a right of its own, so that 119 is looked at twice.
+      // Counting may need a permission of its own, so a 119 leads to a second request.
       #expect(bench.requests.count == (code == 119 ? 2 : tries), "code \(code)")
       let wanted = [140, 155].contains(code) ? "quotaExhausted" : code == 206 ? "notAuthenticated" : "httpStatus"
       #expect(state.failure?.code == wanted && state.failure?.message.contains("refused \(code)") == true)
@@ -38,7 +38,7 @@ struct DownFailureWireTests {
     }
   }
 
-  /// Row 24: a page of a proxy is asked for again.
+  /// Row 24: the request is retried after a proxy's page.
   @Test func htmlPage502_isAskedForAgain() async throws {
     try await ParseBench.with { bench async throws in
       try await bench.create("Book", ["n": 1])

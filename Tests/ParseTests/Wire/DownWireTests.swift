@@ -7,7 +7,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Objects of a class come down: paging, later runs, and what is asked for.
+/// Tests sync downs of a class: paging, later runs, and the requests.
 struct DownWireTests {
   /// Row 7.
   @Test func syncDown_equalStampsAndLoweredLimit_bringsEachRowOnce() async throws {
@@ -31,7 +31,7 @@ struct DownWireTests {
     }
   }
 
-  /// Row 7: without the right to count, only an empty page ends the list.
+  /// Row 7: without permission to count, only an empty page ends the list.
   @Test func syncDown_countRefused_goesOnToAnEmptyPage() async throws {
     try await ParseBench.with { bench async throws in
       try await bench.create("Book", count: 7) { ["n": .integer(Int64($0))] }
@@ -46,7 +46,7 @@ struct DownWireTests {
     }
   }
 
-  /// Row 8: a row that is changed between two pages moves behind them, and comes in its newest version.
+  /// Row 8: a row changed between two pages moves to the end and arrives in its newest version.
   @Test func syncDown_rowsChangedWhilePaging_areThereInTheirNewestVersion() async throws {
     try await ParseBench.with { bench async throws in
       let ids = try await bench.create("Book", count: 20) { ["n": .integer(Int64($0))] }
@@ -146,7 +146,7 @@ struct DownWireTests {
     }
   }
 
-  /// Row 2: the address alone says where paths begin; batches are in UploadWireTests.
+  /// Row 2: only the URL determines where paths start; batches are in UploadWireTests.
   @Test(arguments: ["/parse", "/1", ""]) func mountPath_any_isRead(mount: String) async throws {
     try await ParseBench.with(mount: mount) { bench async throws in
       try await bench.create("Book", count: 3) { ["n": .integer(Int64($0))] }
@@ -199,7 +199,7 @@ struct DownWireTests {
     }
   }
 
-  /// Row 50; row 38: a typo is an error before any request.
+  /// Rows 38 and 50: a typo is an error before any request.
   @Test func target_mistakes_areToldBeforeAnyRequest() async throws {
     try await ParseBench.with { bench async throws in
       for (members, part) in [

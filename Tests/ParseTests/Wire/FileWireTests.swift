@@ -6,7 +6,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Files that a record holds go to the server before the record.
+/// Tests that a record's files are uploaded before the record.
 struct FileWireTests {
   private static let lists: JSONObject = [
     "createFieldlist": ["title", "cover", "pages"], "updateFieldlist": ["title", "cover", "pages"],
@@ -28,7 +28,7 @@ struct FileWireTests {
       let entry = try #require(try bench.entries().first)
       #expect(entry["cover"]?["name"]?.stringValue == name && entry["cover"]?["base64"] == nil && entry["__local__"] == false)
       #expect(entry["cover"]?["url"] != nil)
-      // An edit of another field does not send it again.
+      // An edit of another field does not upload it again.
       try bench.edit(object["objectId"]?.stringValue ?? "", ["title": "b"])
       bench.forgetRequests()
       try await bench.again("up")
@@ -81,7 +81,8 @@ struct FileWireTests {
     }
   }
 
-  /// The network fails between the file and the object: nothing is sent of the object, and the file not again.
+  /// The network fails between the file and the object: the object is not sent, and the file is not
+  /// uploaded again.
   @Test func network_thatFailsBehindTheFile_leavesTheRecordDirty() async throws {
     try await ParseBench.with { bench async throws in
       try bench.make(["objectId": "local_1", "title": "a", "cover": Self.file])

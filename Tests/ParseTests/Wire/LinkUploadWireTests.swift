@@ -6,7 +6,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Links that were made and removed here reach the server.
+/// Tests uploads of links that were added and removed locally.
 struct LinkUploadWireTests {
   private static let target: JSONObject = [
     "createFieldlist": ["title"], "updateFieldlist": ["title"],
@@ -149,7 +149,8 @@ struct LinkUploadWireTests {
     }
   }
 
-  /// A link must not be on the server before the pointer that it follows, and not at all when the pointer is taken back.
+  /// A link must not be on the server before the pointer that it mirrors, and not at all if the
+  /// pointer is reverted.
   @Test func mirror_ofAPointerThatIsRefused_waits_andGoesWhenItIsTakenBack() async throws {
     try await ParseBench.with(links: ["genreBooks"]) { bench async throws in
       let target: JSONObject = [

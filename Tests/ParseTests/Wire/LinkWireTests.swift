@@ -6,7 +6,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Included objects and relations come down.
+/// Tests sync downs of included objects and relations.
 struct LinkWireTests {
   private static let include: JSONObject = [
     "include": ["isbn"], "pointers": ["isbn": ["className": "ISBN", "soup": "isbns"]],
@@ -49,7 +49,7 @@ struct LinkWireTests {
     }
   }
 
-  /// Columns that are asked for need not name the pointer again.
+  /// A requested column list need not repeat the included pointer.
   @Test func include_besideColumns_bringsItsObjects() async throws {
     try await ParseBench.with(soups: ["books", "isbns"]) { bench async throws in
       let isbn = try await bench.create("ISBN", ["value": "978"])
@@ -164,7 +164,7 @@ struct LinkWireTests {
     }
   }
 
-  /// An upload gives the row the stamp of the object, behind which nobody has asked for links.
+  /// An upload gives the row the object's new time stamp, for which no run has read the links yet.
   @Test func links_changedByOthersBeforeAnUploadFromHere_comeWithTheNextRun() async throws {
     try await ParseBench.with(links: ["links"]) { bench async throws in
       let author = try await bench.create("Author", ["name": "a"]), book = try await bench.create("Book", ["title": "a"])
@@ -212,7 +212,7 @@ struct LinkWireTests {
     }
   }
 
-  /// A class whose relations the target does not name: marks are not stored.
+  /// Relation markers are not stored, even for relations that the target does not list.
   @Test func relationMarks_ofOtherColumns_areNotStored() async throws {
     try await ParseBench.with { bench async throws in
       let author = try await bench.create("Author", ["name": "a"])

@@ -6,9 +6,10 @@ import Testing
 @testable import MobileSync
 @testable import Parse
 
-/// What a script has without the server, and how it hears of the end of a sync.
+/// Tests what a script can read without the server, and how it learns of the end of a sync.
 struct OfflineWireTests {
-  /// Row 31: books with their ISBN, the authors of a book, the books of an author, a look-up by value.
+  /// Row 31: books with their ISBN, the authors of a book, the books of an author, and a look-up by
+  /// value.
   @Test func reads_withTheServerDown_comeFromTheSoups() async throws {
     try await ParseBench.with(soups: ["books", "isbns", "authors"], links: ["links"]) { bench async throws in
       let isbn = try await bench.create("ISBN", ["value": "978"])

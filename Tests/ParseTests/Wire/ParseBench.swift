@@ -8,8 +8,9 @@ import TestSupport
 @testable import Parse
 @testable import RestClient
 
-/// A pretend Parse server, a connection to it, a store with some soups, and a manager between them. All of them go by the server's
-/// clock, which moves when something waits, and when the test moves it.
+/// A test environment: a pretend Parse server, a connection to it, a store with some soups, and a
+/// sync manager. All use the server's clock, which moves when something waits or the test advances
+/// it.
 final class ParseBench: Sendable {
   let server: ParseServer
   let clock = ManualSandboxClock()
@@ -31,7 +32,7 @@ final class ParseBench: Sendable {
   ]
 
   /// - Parameters:
-  ///   - members: Of the connection, beside address and keys.
+  ///   - members: Members of the connection in addition to URL and keys.
   ///   - links: Soups of link rows.
   init(
     mount: String = "/parse", soups: [String] = ["books"], links: [String] = [], _ members: JSONObject = [:],
@@ -74,7 +75,7 @@ final class ParseBench: Sendable {
     connected = try ConnectedStore(temporary, connections, ParseSyncService(connections), configuration)
   }
 
-  /// As after the end of the process: another manager on the same file.
+  /// Simulates the end of the process: opens the same file with another manager.
   func reopen() async throws { try await connected.reopen() }
 
   func close() async {
@@ -98,7 +99,7 @@ final class ParseBench: Sendable {
 
   // MARK: The server's side
 
-  /// What another client does, with all rights.
+  /// Sends a request as another client with all permissions.
   @discardableResult
   func call(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
     let response = try await connections.connection(named: "admin")
@@ -111,7 +112,7 @@ final class ParseBench: Sendable {
     try await call(.POST, ParseNames.path(of: className), body)["objectId"]?.stringValue ?? ""
   }
 
-  /// Many objects, by batches.
+  /// Creates many objects in batches.
   @discardableResult
   func create(_ className: String, count: Int, _ body: (Int) -> JSONValue) async throws -> [String] {
     var ids: [String] = []
@@ -134,7 +135,7 @@ final class ParseBench: Sendable {
     try await call(.GET, ParseNames.path(of: className, id: id)).objectValue ?? [:]
   }
 
-  /// All objects, up to 1000.
+  /// Returns all objects, up to 1000.
   func objects(_ className: String) async throws -> [JSONObject] {
     let list = try await call(.GET, ParseNames.path(of: className) + "?limit=1000")["results"]?.arrayValue
     return (list ?? []).compactMap(\.objectValue)
@@ -147,7 +148,7 @@ final class ParseBench: Sendable {
     return Set(list.compactMap { $0["objectId"]?.stringValue })
   }
 
-  /// What syncs asked for since ``forgetRequests()``, as `METHOD /path`.
+  /// The requests of syncs since ``forgetRequests()``, as `METHOD /path`.
   var requests: [LoggedRequest] { server.requests() }
   func forgetRequests() { server.clearRequests() }
 
@@ -201,13 +202,13 @@ final class ParseBench: Sendable {
     Set(try entries(soup).compactMap { $0["objectId"]?.stringValue })
   }
 
-  /// Makes a record as a script does.
+  /// Creates a record as a script does.
   func make(_ members: JSONObject, _ soup: String = "books") throws {
     try store.upsert(
       JSONValue.array([.object(members.replacing(with: ["__local__": true, "__locally_created__": true]))]).text, into: soup)
   }
 
-  /// Changes a record as a script does; a member of nil goes.
+  /// Changes a record as a script does; nil removes a member.
   func edit(_ id: String, _ changes: [String: JSONValue?], _ soup: String = "books") throws {
     var entry = try found(id, soup)
     for (key, value) in changes { entry[key] = value }
@@ -226,7 +227,7 @@ final class ParseBench: Sendable {
     return entry
   }
 
-  /// What `__last_error__` of an entry says.
+  /// Parses `__last_error__` of an entry.
   func lastError(_ entry: JSONObject?) throws -> JSONObject {
     try JSONValue(parsing: Array((entry?["__last_error__"]?.stringValue ?? "{}").utf8)).objectValue ?? [:]
   }
@@ -237,14 +238,14 @@ struct BenchFailure: Error {
   init(_ what: String) { self.what = what }
 }
 
-/// Waits of connections, in seconds. Any thread.
+/// Waits of connections, in seconds. Threads: any.
 final class SleepRecord: Sendable {
   private let state = Mutex<[Double]>([])
   var seconds: [Double] { state.withLock { $0 } }
   func note(_ seconds: Double) { state.withLock { $0.append(seconds) } }
 }
 
-/// Secrets of environment variables that a test may change. Any thread.
+/// Environment variables with secrets that a test can change. Threads: any.
 final class BenchSecrets: Sendable {
   private let state = Mutex<[String: String]>([:])
 
@@ -267,7 +268,7 @@ func pointer(_ className: String, _ id: String) -> JSONValue {
   ["__type": "Pointer", "className": .string(className), "objectId": .string(id)]
 }
 
-/// What a call throws as a sync's error.
+/// Returns the error of a call as a sync error.
 func syncError(_ body: () async throws -> some Sendable) async throws -> SyncError {
   do {
     _ = try await body()

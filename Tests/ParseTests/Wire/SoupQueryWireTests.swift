@@ -4,7 +4,7 @@ import Testing
 
 @testable import Parse
 
-/// Soups answer conditions and orders as the server does.
+/// Tests that soups evaluate conditions and sort orders like the server.
 struct SoupQueryWireTests {
   private static func rows(_ isbns: [String]) -> [JSONValue] {
     [
@@ -51,7 +51,7 @@ struct SoupQueryWireTests {
       try await bench.down("Book")
       try await bench.down("ISBN", soup: "isbns", name: "isbns")
       let client = try ParseClient(bench.connections.connection(named: "default"))
-      let places = ["Book": SoupQuery.Place(soup: "books"), "ISBN": SoupQuery.Place(soup: "isbns")]
+      let places = ["Book": SoupQuery.ClassSoups(soup: "books"), "ISBN": SoupQuery.ClassSoups(soup: "isbns")]
       for condition in try Self.conditions(isbns, ids) {
         let query = try ParseQuery("Book", condition)
         let there = Set(try await client.find(query).map(\.objectId))

@@ -6,7 +6,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// What becomes of records that the server refuses.
+/// Tests records that the server refuses.
 struct UploadFailureWireTests {
   private static let lists: JSONObject = ["createFieldlist": ["n"], "updateFieldlist": ["n"]]
 
@@ -14,7 +14,7 @@ struct UploadFailureWireTests {
     .answer(status: 200, body: #"[{"error":\#(error)},{"success":{"updatedAt":"2030-01-01T00:00:00.000Z"}}]"#)
   }
 
-  /// Two edited records, of which the first is refused.
+  /// Edits two records, the first of which will be refused.
   private func edited(_ bench: ParseBench) async throws -> [String] {
     let ids = try await bench.create("Book", count: 2) { ["n": .integer(Int64($0))] }
     try await bench.down()
@@ -22,7 +22,7 @@ struct UploadFailureWireTests {
     return ids
   }
 
-  /// Row 24, of writes. Whoever is at fault alone is flagged; the other record is pushed.
+  /// Row 24, for writes. Only the record at fault is flagged; the other one is uploaded.
   @Test(arguments: [
     (102, "flagged"), (105, "flagged"), (107, "flagged"), (108, "flagged"), (111, "flagged"), (116, "flagged"), (119, "open"),
     (121, "flagged"), (122, "flagged"), (123, "flagged"), (125, "flagged"), (130, "flagged"), (135, "flagged"), (136, "flagged"),
@@ -94,7 +94,7 @@ struct UploadFailureWireTests {
       let refused = #"{"error":{"code":119,"error":"no"}}"#
       try bench.server.faults.add(.answer(status: 200, body: "[\(refused),\(refused)]"), path: "/parse/batch")
       let state = try await bench.up("Book", Self.lists.replacing(with: ["maxBatchSize": 2]), mode: "OVERWRITE")
-      #expect(state.status == .failed && state.failure?.message.contains("class 'Book' may not be written to") == true)
+      #expect(state.status == .failed && state.failure?.message.contains("class 'Book' is not writable") == true)
       #expect(try bench.entries().allSatisfy { $0["__local__"] == true })
     }
   }

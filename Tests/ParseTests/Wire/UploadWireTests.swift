@@ -6,7 +6,7 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Changes of a soup reach a class.
+/// Tests uploads of a soup's changes to a class.
 struct UploadWireTests {
   static let lists: JSONObject = [
     "createFieldlist": ["title", "year", "isbn", "genre"], "updateFieldlist": ["title", "year", "isbn", "genre"],
@@ -16,7 +16,7 @@ struct UploadWireTests {
   @Test func create_isStored_andItsIdReplacedWhereverItIsNamed() async throws {
     try await ParseBench.with(soups: ["isbns", "books"]) { bench async throws in
       let books = Self.lists.replacing(with: ["pointers": ["isbn": ["className": "ISBN", "soup": "isbns"]]])
-      // The sync of the books is known before that of what they name.
+      // The sync of the books is defined before that of the objects they refer to.
       try await bench.up("Book", books, name: "booksUp")
       try bench.make(["objectId": "local_i", "value": "978"], "isbns")
       try bench.make(["objectId": "local_b", "title": "Dune", "isbn": pointer("ISBN", "local_i")])
@@ -219,7 +219,8 @@ struct UploadWireTests {
       let state = try await bench.up("Book", Self.lists.replacing(with: ["transaction": true]))
       #expect(state.status == .done && state.counts.succeeded == 3 && state.counts.failed == 1)
       #expect(bench.requests.first?.body.contains(#""transaction":true"#) == true)
-      // Each is looked for before it is sent alone: behind the same answer everything may have been stored.
+      // Each create is looked up before it is sent alone, because everything may have been stored
+      // despite the error.
       let posts = bench.requests.filter { $0.method == "POST" }
       #expect(posts.map(\.path) == ["/parse/batch"] + Array(repeating: "/parse/classes/Book", count: 4))
       #expect(try await bench.objects("Book").count == 4)
@@ -245,7 +246,7 @@ struct UploadWireTests {
 }
 
 extension String {
-  /// How often a text stands in it.
+  /// Counts the occurrences of a text.
   fileprivate func components(of text: String) -> Int {
     var count = 0, rest = self[...]
     while let found = rest.firstRange(of: text) {
@@ -257,7 +258,8 @@ extension String {
 }
 
 extension UploadWireTests {
-  /// Without its access list an object that only some may read would be made, or made anew, for everyone.
+  /// Without its ACL, an object with restricted access would be created, or created again, for
+  /// everyone.
   @Test func accessList_goesWithACreate_alsoWithOneAnew() async throws {
     try await ParseBench.with { bench async throws in
       let access: JSONValue = ["u1": ["read": true, "write": true], "*": ["read": true, "write": true]]

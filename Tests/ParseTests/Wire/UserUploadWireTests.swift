@@ -6,13 +6,13 @@ import Testing
 @testable import Parse
 @testable import RestClient
 
-/// Records of `_User`, whose passwords end the sessions that send them.
+/// Tests records of `_User`, whose passwords end the sessions that send them.
 struct UserUploadWireTests {
   private static let lists: JSONObject = [
     "createFieldlist": ["username", "password", "city"], "updateFieldlist": ["username", "password", "city"],
   ]
 
-  /// A user who is signed in, in the soup.
+  /// Signs a user in and stores its record in the soup.
   private func signedIn(_ bench: ParseBench) async throws -> (client: ParseClient, id: String) {
     let client = try ParseClient(bench.connections.connection(named: "default"))
     let user = try await client.signUp(["username": "ada", "password": "one", "city": "a"])
@@ -36,7 +36,7 @@ struct UserUploadWireTests {
       bench.forgetRequests()
       #expect(try await client.currentUser()?.objectId == id)
       #expect(bench.requests.count == 1, "the new session is there already")
-      // New users do not take the session over.
+      // New users do not take over the session.
       #expect(try bench.entries().allSatisfy { $0["password"] == nil && $0["sessionToken"] == nil })
     }
   }
@@ -85,7 +85,8 @@ struct UserUploadWireTests {
     }
   }
 
-  /// Users while a push goes on: what one user made does not reach the server as another's, or as nobody's.
+  /// The user changes during an upload: changes of one user must not reach the server as another's
+  /// or anonymously.
   @Test(arguments: ["out", "other", "same"])
   func user_whoChangesWhileAPushGoesOn_endsIt(change: String) async throws {
     try await ParseBench.with { bench async throws in

@@ -7,7 +7,8 @@ import Testing
 @testable import RestCollections
 @testable import SmartStore
 
-/// One walk: changes here and there, syncs with faults and with a process that is killed, then a quiet end.
+/// One random scenario: local and remote changes, syncs with faults and a killed process, and a
+/// quiet end.
 final class CollectionScenario {
   private let kind: CollectionScenarioKind
   private let bench: CollectionBench
@@ -16,21 +17,21 @@ final class CollectionScenario {
   private var random: SeededGenerator
   private var lastName = 0
   private var history: [String] = []
-  /// Descriptions that an entry has had here, by entry id: what its user has seen.
+  /// The descriptions that each entry has had locally, by entry id: what its user has seen.
   private var seen: [Int64: Set<String>] = [:]
   private let log = Log()
 
   private static let steps = 10
   private static let patience = 20
 
-  /// What the server's side notes.
+  /// Records events on the server.
   private final class Log: Sendable {
     struct Notes: Sendable {
-      /// Names and descriptions that any row ever had.
+      /// The names and descriptions that any row ever had.
       var texts: Set<String> = []
-      /// Names as they were created.
+      /// The names of created rows.
       var created: [String] = []
-      /// What a write of ours put in the place of what: row, before, after.
+      /// The values overwritten by our writes: row, before, after.
       var replaced: [(id: String, before: String, after: String)] = []
       var requests: [String] = []
     }
@@ -91,7 +92,7 @@ final class CollectionScenario {
     return "\(kind) \(lastName)"
   }
 
-  // MARK: Others
+  // MARK: Other clients
 
   private func otherCreates() {
     let name = name("theirs")
@@ -116,7 +117,7 @@ final class CollectionScenario {
     state.rows[place] = row
   }
 
-  /// Only of records that a sync down brought: others are no ghosts of it.
+  /// Deletes only records that a sync down fetched; others would not be its ghosts.
   private func otherDeletes() throws {
     let brought = Set(try entries().filter { $0["__sync_id__"] != nil }.map(\.id))
     let marks = kind.marksDeleted, number = Int.random(in: 0..<100, using: &random)
@@ -130,7 +131,7 @@ final class CollectionScenario {
     if let gone { history.append("other deletes \(gone)") }
   }
 
-  // MARK: Here
+  // MARK: Local changes
 
   private func entries() throws -> [JSONObject] { try bench.entries().map(kind.flat) }
 
@@ -172,7 +173,7 @@ final class CollectionScenario {
     try save(entry.replacing(with: ["__local__": true, "__locally_deleted__": true]))
   }
 
-  /// Notes what the entries say.
+  /// Records the current contents of the entries.
   private func look() throws {
     for entry in try entries() {
       guard let id = entry["_soupEntryId"]?.integerValue, let text = entry["description"]?.stringValue else { continue }
@@ -202,7 +203,7 @@ final class CollectionScenario {
     try checkNothingLost(before, mayUpload: what == "up")
   }
 
-  /// Faults for the requests of one run, another writer between two of them, and the end of the process.
+  /// Injects faults into the requests of one run, a concurrent writer, and the end of the process.
   private func meddle(_ what: String, kills: Bool) throws {
     let chance = Int.random(in: 0..<3, using: &random), deadline = Int.random(in: 1...6, using: &random)
     let writer = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 1...4, using: &random) : 0
@@ -235,7 +236,8 @@ final class CollectionScenario {
     }
   }
 
-  /// What is left when a process is killed: nothing that the run writes from now on is kept.
+  /// Simulates the state after a process was killed: nothing that the run writes from now on is
+  /// stored.
   private static func kill(_ sync: Int64, _ store: Store) {
     try? store.writeBlocking(.synced) { transaction in
       _ = try transaction.acquireLease(
@@ -262,9 +264,9 @@ final class CollectionScenario {
     }
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
-  /// Each local change is still there, or has reached the server.
+  /// Checks that each local change is still there or has reached the server.
   private func checkNothingLost(_ before: [Int64: JSONObject], mayUpload: Bool) throws {
     let after = try dirty(), rows = bench.server.with { $0.rows }
     for (id, entry) in before {
@@ -280,7 +282,7 @@ final class CollectionScenario {
         #expect(copies.allSatisfy { $0["trashed"] == true }, what)
       } else {
         #expect(copies.count == 1 || !isCreate, what)
-        // Somebody else may have changed it since.
+        // Another client may have changed it since.
         let isThere = copies.contains { $0["description"] == entry["description"] }
         #expect(isThere || copies.contains { $0["description"]?.plain.hasPrefix("there") ?? false } || copies.isEmpty, what)
       }
@@ -295,7 +297,7 @@ final class CollectionScenario {
 
   // MARK: The end
 
-  /// Without faults, as often as a person would try.
+  /// Syncs without faults, as often as a user would try.
   private func settle() async throws {
     for _ in 0..<Self.patience {
       bench.clock.advance(700)
@@ -318,8 +320,8 @@ final class CollectionScenario {
     #expect(try entries().allSatisfy { $0["__sync_id__"] != nil }, comment("rows that no sync down knows"))
   }
 
-  /// What a person does about a create of which nobody can tell whether it arrived: looks at the server, keeps what is there, or
-  /// makes it anew.
+  /// Decides doubtful creates as a user would: looks at the server, and keeps the record there or
+  /// creates it again.
   private func decideDoubts() throws {
     let doubtful = try bench.store.readBlocking {
       try $0.unsettledUploads(in: CollectionBench.soup).filter(\.inDoubt).map(\.entryId)

@@ -4,25 +4,25 @@ import Testing
 
 @testable import RestCollections
 
-/// What a server of the random scenarios is like, and how it is synced.
+/// The properties of a server in the random scenarios, and how it is synced.
 struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
-  /// How a create is recognised whose answer was lost.
+  /// How a create is recognized if its response is lost.
   enum Once: String, CaseIterable { case nothing, key, ownId, lookup, prepare }
-  /// What keeps uploads from going over what others wrote.
+  /// What keeps uploads from overwriting changes by others.
   enum Guard: String, CaseIterable { case look, tag, revision }
-  /// What a further run down asks for.
+  /// How later sync downs request changes.
   enum Incremental: String, CaseIterable { case full, etag, since }
 
   let once: Once
   let guarding: Guard
   let incremental: Incremental
-  /// Writes on their way at once.
+  /// Writes in flight.
   let atOnce: Int
-  /// Records are deleted by a mark.
+  /// Whether deleted records remain as tombstones.
   let marksDeleted: Bool
-  /// How rows and answers look.
+  /// The format of rows and responses.
   let wire: RowWire
-  /// Updates are a PUT of the whole record, not a PATCH.
+  /// Whether updates are a PUT of the whole record instead of a PATCH.
   let putsAll: Bool
 
   var testDescription: String {
@@ -30,14 +30,14 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
     return "\(once) \(guarding) \(incremental) \(atOnce) at once, dates \(wire.dates), answers \(wire.answers)\(marks)"
   }
 
-  /// Each way to recognise a create with each guard; the rest taken in turn.
+  /// Every way to recognize a create with every guard; the other properties rotate.
   static let all: [CollectionScenarioKind] = Once.allCases.enumerated().flatMap { i, once in
     Guard.allCases.enumerated().map { j, guarding in
       let n = i * 3 + j, incremental = Incremental.allCases[(i + j) % 3]
       var wire = RowWire()
       wire.isNested = n % 2 == 1
       wire.answers = RowWire.Answers.allCases[(n / 2 + i) % 3]
-      // Without dates nothing can be asked by date.
+      // Without dates, nothing can be requested by date.
       wire.dates = [.iso8601, .epoch, incremental == .since ? .iso8601 : .none][(n + i) % 3]
       return CollectionScenarioKind(
         once: once, guarding: guarding, incremental: incremental, atOnce: (i + j) % 2 == 0 ? 1 : 3, marksDeleted: n % 4 == 3,
@@ -49,10 +49,10 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
 
   var connection: JSONObject { ["maxParallel": ["reads": 4, "writes": .integer(Int64(atOnce))]] }
 
-  /// The path of a member that the server sets.
+  /// The path of a member that only the server sets.
   func path(_ name: String) -> String { wire.isNested ? "sys.\(name)" : name }
 
-  /// For both directions.
+  /// The target for both directions.
   var target: JSONObject {
     var target: JSONObject = [
       "idField": .string(path("id")), "ghosts": ["mode": "fullList", "confirm": "read"], "up": .object(up),
@@ -105,13 +105,13 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
 
   // MARK: Entries
 
-  /// An entry with its id at the first level, as the scenario looks at it.
+  /// Returns an entry with its id at the top level, as the scenario expects it.
   func flat(_ entry: JSONObject) -> JSONObject {
     guard wire.isNested else { return entry }
     return entry.replacing(with: ["id": entry["sys"]?["id"] ?? .null])
   }
 
-  /// An entry as the soup has it.
+  /// Returns an entry as stored in the soup.
   func deep(_ entry: JSONObject) -> JSONObject {
     guard wire.isNested else { return entry }
     var deep = entry.filtered { $0.key != "id" }, sys = entry["sys"]?.objectValue ?? [:]
@@ -122,7 +122,7 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
 
   // MARK: The server
 
-  /// What this server does beside what a plain one does.
+  /// Configures the server's special behaviour.
   func prepare(_ state: inout CollectionServer.State) {
     let kind = self
     state.takesWrites = true

@@ -19,7 +19,7 @@ extension PageSurvey {
   fileprivate func text(_ subject: String) -> String? { findings.first { $0.subject == subject }?.text }
 }
 
-/// Ten items as many services write them.
+/// Ten items in a common format.
 private let tenItems = "[" + (1...10).map { #"{"id":\#($0),"name":"n\#($0)"}"# }.joined(separator: ",") + "]"
 
 struct PageSurveyTests {
@@ -61,7 +61,7 @@ struct PageSurveyTests {
     #expect(repeated.text("ids") == "'id' in all items, only 1 of them different")
     let none = try survey("{}", #"[{"a":1},{"a":1}]"#)
     #expect(none.text("ids") == "'id' is in 0 of 2 items")
-    #expect(none.unknown.contains("No member tells the items apart: a record needs an id of its own in 'idField'."))
+    #expect(none.unknown.contains("No member identifies the items: each record needs a unique id in 'idField'."))
   }
 
   @Test(arguments: [
@@ -74,7 +74,7 @@ struct PageSurveyTests {
   func dates_areFoundWithTheirFormat(member: String, advice: [String]) throws {
     let found = try survey("{}", #"[{"id":1,\#(member)},{"id":2,\#(member)}]"#)
     #expect(found.isUsable && found.keys == advice, "\(found.findings)")
-    #expect(found.unknown.contains { $0.hasPrefix("No member looks like a date") } == advice.isEmpty)
+    #expect(found.unknown.contains { $0.hasPrefix("No member looks like a modification date") } == advice.isEmpty)
   }
 
   @Test func date_ofAnotherFormat_isTold() throws {
@@ -100,7 +100,7 @@ struct PageSurveyTests {
   func nextPage_isFound(headers: [(name: String, value: String)], more: String, advice: [String]) throws {
     let found = try survey(#"{"itemsPath":"data"}"#, #"{"data":\#(tenItems)\#(more)}"#, headers: headers)
     #expect(found.keys == advice, "\(found.findings)")
-    #expect(found.unknown.contains { $0.hasPrefix("Whether there are further pages does not show.") } == advice.isEmpty)
+    #expect(found.unknown.contains { $0.hasPrefix("The response does not show whether there are more pages.") } == advice.isEmpty)
   }
 
   @Test(

@@ -5,7 +5,8 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Answers and definitions that are wrong: each is a clear error or one flagged item, and rows that were there stay.
+/// Tests invalid responses and definitions: each results in a clear error or one flagged item, and
+/// existing rows stay.
 struct BadInputWireTests {
   private static let pages: [(body: String, type: String, says: [String])] = [
     ("<html><body>Sign in</body></html>", "text/html", ["page 1", "Content-Type is 'text/html'", "Sign in"]),
@@ -139,13 +140,15 @@ struct BadInputWireTests {
     }
   }
 
-  /// Pages shift under a first load so large that its indexes are put off: rows come twice.
+  /// Pages shift during a first load that is large enough to defer its indexes, so rows arrive
+  /// twice.
   @Test func largeFirstLoad_idsTwiceAcrossPages_areStoredOnce() async throws {
     try await CollectionBench.with(rows: 24_000) { bench async throws in
       bench.server.with { state in
         (state.style, state.size, state.largestSize) = (.page, 5000, 5000)
         state.before[2] = { state in
-          // Three rows come in front: the last three of page 1 are the first of page 2 as well.
+          // Three rows are inserted in front, so the last three of page 1 are also the first of
+          // page 2.
           for id in 30_001...30_003 { state.rows.insert(Repository.row(id), at: 0) }
         }
         state.before[3] = { $0.change(4999, ["name": "later"]) }

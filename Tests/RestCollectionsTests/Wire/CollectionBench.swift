@@ -7,8 +7,8 @@ import TestSupport
 @testable import RestClient
 @testable import RestCollections
 
-/// A collection's server, a connection to it, a store, and a manager between them. Its clock moves when something waits, and when
-/// the test moves it.
+/// A test environment: a collection's server, a connection to it, a store, and a sync manager. Its
+/// clock moves when something waits or the test advances it.
 final class CollectionBench: Sendable {
   static let soup = "rows"
   static let specs = [
@@ -24,8 +24,8 @@ final class CollectionBench: Sendable {
   var manager: SyncManager { connected.manager }
 
   /// - Parameters:
-  ///   - rows: So many repositories, whose dates are a minute apart.
-  ///   - members: Of the connection, beside its `baseURL`.
+  ///   - rows: The number of repositories, whose dates are a minute apart.
+  ///   - members: Members of the connection in addition to its `baseURL`.
   ///   - others: Further connections, by name.
   init(
     rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
@@ -59,7 +59,7 @@ final class CollectionBench: Sendable {
     connected = try ConnectedStore(temporary, connections, RestSyncService(connections), configuration)
   }
 
-  /// As after the end of the process: another manager on the same file.
+  /// Simulates the end of the process: opens the same file with another manager.
   func reopen() async throws { try await connected.reopen() }
 
   func close() async {
@@ -69,7 +69,7 @@ final class CollectionBench: Sendable {
 
   // MARK: Syncs
 
-  /// A target of the bench's server.
+  /// Returns a target of the bench's server.
   static func target(_ members: JSONObject = [:]) -> JSONObject {
     let plain: JSONObject = ["type": "rest", "connection": "api", "url": "/items", "paging": ["style": "link"]]
     return plain.replacing(with: members)
@@ -81,13 +81,13 @@ final class CollectionBench: Sendable {
       target: CollectionBench.target(members), options: options, soupName: CollectionBench.soup, syncName: name)
   }
 
-  /// Where changes go: the records of the list one by one.
+  /// The uploads of a target: one request per record.
   static let plainUp: JSONObject = [
     "read": ["url": "/items/{id}"], "create": ["url": "/items", "fields": ["name", "description"]],
     "update": ["url": "/items/{id}", "fields": ["name", "description"]], "delete": ["url": "/items/{id}"],
   ]
 
-  /// A target with ``plainUp``, changed.
+  /// Returns a target with ``plainUp``, modified.
   static func upTarget(_ up: JSONObject = [:], _ members: JSONObject = [:]) -> JSONObject {
     target(
       (["modificationDateField": "updated_at", "up": .object(plainUp.replacing(with: up))] as JSONObject).replacing(with: members)
@@ -112,7 +112,7 @@ final class CollectionBench: Sendable {
     return try await manager.reSync(.name(name))
   }
 
-  /// A record made here.
+  /// Creates a record locally.
   func make(_ id: String, _ members: JSONObject) throws {
     var entry: JSONObject = ["id": .string(id), "__local__": true, "__locally_created__": true]
     for (key, value) in members { entry[key] = value }
@@ -122,14 +122,14 @@ final class CollectionBench: Sendable {
   /// Deletes a record as a script does.
   func delete(_ id: Int) throws { try edit(id, ["__locally_updated__": false, "__locally_deleted__": true]) }
 
-  /// The only entry with that id.
+  /// Returns the only entry with the id.
   func record(_ id: String) throws -> JSONObject? {
     let found = try entries().filter { $0.id == id }
     if found.count > 1 { throw WireFailure("\(found.count) entries have the id \(id)") }
     return found.first
   }
 
-  /// What `__last_error__` of an entry says.
+  /// Parses `__last_error__` of an entry.
   func lastError(_ entry: JSONObject?) throws -> JSONObject {
     let text = entry?["__last_error__"]?.stringValue ?? "{}"
     return try JSONValue(parsing: Array(text.utf8)).objectValue ?? [:]
@@ -151,14 +151,14 @@ final class CollectionBench: Sendable {
     }
   }
 
-  /// What the target of a sync remembers.
+  /// Returns the stored state of a sync's target.
   func memory(_ name: String = "s") throws -> JSONObject { try manager.getSyncStatus(.name(name))?.memory ?? [:] }
 
   var hasCursor: Bool { get throws { try memory()["cursor"] != nil } }
 
   // MARK: The store's side
 
-  /// In the order of their ids as numbers.
+  /// The entries, ordered by numeric id.
   func entries() throws -> [JSONObject] {
     let rows = try JSONValue(parsing: store.rows("SELECT {rows:_soup} FROM {rows}", pageSize: 100_000)).arrayValue ?? []
     let entries = rows.compactMap { $0.arrayValue?.first?.objectValue }
@@ -169,7 +169,7 @@ final class CollectionBench: Sendable {
 
   func entry(_ id: Int) throws -> JSONObject? { try entries().first { $0.id == String(id) } }
 
-  /// Texts of a member, in the order of the ids.
+  /// The texts of a member, in the order of the ids.
   func values(_ key: String) throws -> [String] { try entries().map { $0[key]?.plain ?? "-" } }
 
   /// Changes an entry as a script does.
@@ -181,7 +181,7 @@ final class CollectionBench: Sendable {
     try store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
   }
 
-  /// Runs a test with a bench, which ends whatever happens.
+  /// Runs a test with a bench, and shuts it down in every case.
   static func with(
     rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
     transforms: (any CustomTargetRunner)? = nil, log: (@Sendable (String) -> Void)? = nil,
@@ -203,9 +203,10 @@ struct WireFailure: Error {
   init(_ what: String) { self.what = what }
 }
 
-/// Rows like the repositories of an organisation.
+/// Rows similar to the repositories of an organization.
 enum Repository {
-  /// Seconds since 1970 at which the bench's clock begins; row n was changed n minutes after a day before.
+  /// The start of the bench's clock, in seconds since 1970. Row n was changed n minutes after one
+  /// day before the start.
   static let start = 1_700_000_000
 
   static func row(_ n: Int, date: String? = nil) -> JSONObject {
@@ -216,11 +217,11 @@ enum Repository {
     ]
   }
 
-  /// ISO 8601, whole seconds.
+  /// Formats whole seconds as ISO 8601.
   static func date(_ seconds: Int) -> String { DateFormat.iso8601.text(Int64(seconds) * 1000, zone: .utc) }
 }
 
-/// A clock that waiting and tests move.
+/// A clock that moves when something waits or the test advances it.
 final class WireClock: Sendable {
   private let state = Mutex<(now: Double, slept: [Double])>((Double(Repository.start), []))
 
@@ -229,7 +230,7 @@ final class WireClock: Sendable {
   var slept: [Double] { state.withLock { $0.slept } }
   func advance(_ seconds: Double) { state.withLock { $0.now += seconds } }
 
-  /// The date that the server gives to a change made now.
+  /// The date that the server assigns to a change made now.
   var date: String { Repository.date(seconds) }
 
   var environment: RetryEnvironment {

@@ -4,7 +4,7 @@ import TestSupport
 @testable import RestCollections
 
 extension CollectionServer {
-  /// Creates, updates and deletes as a plain server does them.
+  /// Executes creates, updates and deletes like a plain server.
   static func write(_ request: RecordedRequest, _ state: inout State) -> ScriptedAnswer {
     let body = state.wire.taken((try? JSONValue(parsing: request.body))?.objectValue ?? [:])
     let id = request.path.hasPrefix("/items/") ? URLQuery.decoded(request.path.dropFirst("/items/".count)) : nil
@@ -36,7 +36,7 @@ extension CollectionServer {
 }
 
 extension CollectionServer.State {
-  /// Gives a row that is written its date.
+  /// Sets the date of a written row.
   mutating func stamp(_ row: inout JSONObject) {
     writes += 1
     if hasRevisions { row["rev"] = .integer(Int64(writes)) }
@@ -59,7 +59,7 @@ extension CollectionServer.State {
 }
 
 extension CollectionServer.State {
-  /// Requests of a method are carried out, and answered in another way than by the record.
+  /// Executes requests with a method, but answers them without the record.
   mutating func afterWriting(_ method: String, _ answer: @escaping @Sendable (CollectionServer.State) -> ScriptedAnswer) {
     onRecord = { request, state in
       guard request.method == method else { return nil }

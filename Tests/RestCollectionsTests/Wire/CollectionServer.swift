@@ -4,22 +4,23 @@ import TestSupport
 
 @testable import RestCollections
 
-/// A collection behind HTTP as a test scripts it: rows, a style of paging, tags, and what happens between two pages.
+/// A scripted collection behind HTTP: rows, a paging style, tags, and events between two pages.
 ///
-/// `GET /items` is the list, a POST too; `GET /items/<id>` is one record. Whatever a test changes counts from the next request on.
+/// `GET /items` and a POST return the list; `GET /items/<id>` returns one record. Changes by a test
+/// apply from the next request on.
 final class CollectionServer: Sendable {
-  /// How the list says where it goes on.
+  /// How the list refers to its next page.
   enum Style: String, CaseIterable, Sendable {
     case link, linkTokens, bodyUrl, cursor, page, offset, keyset, headerURL, headerNumber, none
   }
 
-  /// What a fault makes of one request.
+  /// The effect of a fault on one request.
   enum Meddling: Sendable {
-    /// It never arrives.
+    /// The request never arrives.
     case instead(ScriptedAnswer)
-    /// It is carried out, and answered in another way.
+    /// The request is executed, but answered differently.
     case after(ScriptedAnswer)
-    /// It is carried out, and its answer is cut after so many bytes.
+    /// The request is executed, but its response is cut after a number of bytes.
     case cut(bytes: Int)
   }
 
@@ -28,63 +29,64 @@ final class CollectionServer: Sendable {
     var style = Style.link
     /// In the order of creation; `id` is a number, `updated_at` a text that sorts by time.
     var rows: [JSONObject] = []
-    /// Items of a page, when the request says nothing.
+    /// The page size without a parameter.
     var size = 30
-    /// Larger pages are cut without a word.
+    /// Larger pages are truncated silently.
     var largestSize = 100
     var ignoresSize = false
-    /// No list has more.
+    /// The maximum length of a list.
     var cap = Int.max
     var hasTags = false
     var sendsTotal = true
-    /// The next URL as the server writes it; given its path with the query.
+    /// Makes the next URL from its path and query.
     var nextURL: @Sendable (String) -> String = { $0 }
     var linkName = "Link"
-    /// Beside the others, of every list.
+    /// Additional headers of every list.
     var headers: [(name: String, value: String)] = []
-    /// Done before the list request of that number is answered, counted from 1.
+    /// Actions before the response to the list request of a number, from 1.
     var before: [Int: @Sendable (inout State) -> Void] = [:]
-    /// In place of the answer to the list request of that number.
+    /// Replaces the response to the list request of a number.
     var answers: [Int: ScriptedAnswer] = [:]
-    /// List requests whose page has no items, although the list goes on.
+    /// List requests with an empty page, although the list continues.
     var emptyPages: Set<Int> = []
-    /// Changes the answers of the list.
+    /// Changes the responses of the list.
     var change: (@Sendable (inout ScriptedAnswer, RecordedRequest) -> Void)?
-    /// Answers of single records, by id.
+    /// Responses for single records, by id.
     var records: [String: ScriptedAnswer] = [:]
-    /// Records can be written; see ``CollectionServer/write(_:_:)``.
+    /// Whether records can be written; see ``CollectionServer/write(_:_:)``.
     var takesWrites = false
-    /// In place of the answer to a request about one record, or to a create; nil for the server's own.
+    /// Replaces the response to a request for one record or to a create; nil for the server's own.
     var onRecord: (@Sendable (RecordedRequest, inout State) -> ScriptedAnswer?)?
-    /// What happens to a request on its way, asked before all else.
+    /// A fault for a request, evaluated before everything else.
     var meddle: (@Sendable (RecordedRequest, inout State) -> Meddling?)?
-    /// Writes whose number this divides share the second of the one before.
+    /// A write whose number is a multiple of this starts a new second; the others share the second
+    /// of the one before.
     var writesASecond = 1
-    /// Each write gives its row another `rev`.
+    /// Whether each write changes the row's `rev`.
     var hasRevisions = false
-    /// What rows look like to clients.
+    /// The format of rows on the wire.
     var wire = RowWire()
-    /// Answers to creates by their idempotency keys.
+    /// Responses to creates, by idempotency key.
     var answersByKey: [String: ScriptedAnswer] = [:]
-    /// Answers with one record have an `ETag`, which conditions are compared with.
+    /// Whether responses with one record have an `ETag`, which is compared with conditions.
     var recordTags = false
     var tagsAreWeak = false
-    /// Writes without a condition are refused.
+    /// Whether writes without a condition are refused.
     var demandsTag = false
     /// The id of the next record that a POST creates.
     var nextId: Int64 = 1000
-    /// Writes so far: each one's date is a second later.
+    /// Writes so far; the date of each is a second later.
     var writes = 0
-    /// No write is answered before so many of its method have come.
+    /// No write is answered until this many of its method have arrived.
     var holdsWritesUntil = 0
-    /// Writes that are not answered yet, now and at most so far.
+    /// Unanswered writes: the current number and the maximum so far.
     fileprivate(set) var writesAtOnce = (now: 0, most: 0)
     /// List requests so far.
     var lists = 0
-    /// Requests that a test is done with.
+    /// Requests that the test no longer looks at.
     fileprivate var skipped = 0
 
-    /// Changes a row that is there.
+    /// Changes an existing row.
     mutating func change(_ id: Int, _ members: JSONObject) {
       guard let i = rows.firstIndex(where: { $0["id"] == .integer(Int64(id)) }) else { return }
       for (key, value) in members { rows[i][key] = value }
@@ -100,7 +102,7 @@ final class CollectionServer: Sendable {
   private let server: ScriptedServer
   private let box: Box
 
-  /// Breaks the circle between the server and its handler.
+  /// Breaks the reference cycle between the server and its handler.
   private final class Box: Sendable { let state = Mutex<CollectionServer?>(nil) }
 
   var url: String { server.url }
@@ -127,14 +129,14 @@ final class CollectionServer: Sendable {
   @discardableResult
   func with<R: Sendable>(_ body: (inout State) throws -> R) rethrows -> R { try state.withLock { try body(&$0) } }
 
-  /// The ids of all rows there are, as a soup has them.
+  /// The ids of all rows, as stored in a soup.
   var ids: [String] { with { $0.rows.compactMap { $0["id"]?.plain }.sorted() } }
 
   var requests: [RecordedRequest] { server.requests }
-  /// Of the list, since ``forgetRequests()``.
+  /// The list requests since ``forgetRequests()``.
   var lists: [RecordedRequest] { server.requests.dropFirst(with { $0.skipped }).filter { $0.path == "/items" } }
 
-  /// Numbers of list requests begin at 1 again.
+  /// Restarts the numbering of list requests at 1.
   func forgetRequests() {
     let count = server.requests.count
     with {
@@ -144,7 +146,7 @@ final class CollectionServer: Sendable {
     }
   }
 
-  /// Requests about single records and creates, as `METHOD /path body`.
+  /// The requests for single records and the creates, as `METHOD /path body`.
   var recordRequests: [String] {
     requests.dropFirst(with { $0.skipped }).filter { $0.path != "/items" || $0.method != "GET" }
       .map { $0.text.isEmpty ? "\($0.method) \($0.target)" : "\($0.method) \($0.target) \($0.text)" }
@@ -156,7 +158,7 @@ final class CollectionServer: Sendable {
 
   // MARK: Answers
 
-  /// Lets a write wait for the others that are to come with it.
+  /// Makes a write wait for the others that will arrive with it.
   private func hold(_ request: RecordedRequest) {
     guard request.method != "GET" else { return }
     let count = with { state in
@@ -206,7 +208,7 @@ final class CollectionServer: Sendable {
     let tag = "\"\(String(StableHash.of(answer.body), radix: 16))\""
     answer.headers.append(("ETag", tag))
     guard request.header("If-None-Match") == tag else { return answer }
-    // As servers do it: no Link.
+    // Like real servers, without a Link.
     return ScriptedAnswer(status: 304, headers: [("ETag", tag)])
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// What a connection does for the pages of a list.
+/// Tests what a connection does for the pages of a list.
 struct ConnectionWireTests {
   @Test func pages_carryUserAgentAndAuthorization_401StopsAtOnce() async throws {
     let members: JSONObject = ["auth": ["type": "bearer", "token": "canary-token"], "userAgent": "sync/1"]
@@ -19,7 +19,7 @@ struct ConnectionWireTests {
         #expect(request.header("User-Agent") == "sync/1" && request.header("Authorization") == "Bearer canary-token")
         #expect(request.header("Accept") == "application/vnd.x+json")
       }
-      // Nothing that is stored says the secret, and a further run does not send it again.
+      // Nothing stored contains the secret, and another run does not send it again.
       let memory = try bench.memory().text
       #expect(!state.json.text.contains("canary") && !memory.contains("canary"))
       let count = bench.server.requests.count
@@ -40,12 +40,13 @@ struct ConnectionWireTests {
       #expect(try bench.ids() == ["10", "11"])
       #expect(bench.server.requests.map(\.target) == ["/items", "/items/sub/list?kept=1", "/items/sub/next"])
       #expect(try await bench.again().status == .done)
-      // A permanent one is remembered.
+      // A permanent redirect is remembered.
       #expect(bench.server.lists.count == (status == 301 || status == 308 ? 0 : 1))
     }
   }
 
-  /// A secret in the query stands in no state: neither in the cursor nor beside the pages, and is sent with each page all the same.
+  /// A secret in the query is stored neither in the cursor nor with the pages, but is sent with
+  /// each page.
   @Test func secretParameter_isInNoStateAndIsSentWithEachPage() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { state in

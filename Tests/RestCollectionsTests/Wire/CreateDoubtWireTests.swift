@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Creates in doubt, and what the server says when it is asked about them: only its own word decides.
+/// Tests doubtful creates and the server's responses about them: only an explicit answer decides.
 struct CreateDoubtWireTests {
   private static let lookup: JSONObject = [
     "create": [
@@ -13,7 +13,8 @@ struct CreateDoubtWireTests {
     ]
   ]
 
-  /// The server makes the first record and cuts the connection; a search finds what `search` says.
+  /// The server creates the first record and cuts the connection; a search returns the result of
+  /// `search`.
   private static func lose(_ bench: CollectionBench, _ search: @escaping @Sendable (CollectionServer.State) -> ScriptedAnswer) {
     bench.server.with { state in
       state.takesWrites = true
@@ -30,7 +31,8 @@ struct CreateDoubtWireTests {
     .json(JSONValue.object(["items": .array(rows.map { .object($0) })]).text)
   }
 
-  /// A page of a portal, text, another list, records without ids: none of them says that the record is missing.
+  /// A portal's page, text, another list, or records without ids do not prove that the record is
+  /// missing.
   @Test(arguments: [
     ScriptedAnswer.text("<html>Sign in</html>", type: "text/html"), .text("busy"), .json("{"), .json(#"{"hits":[]}"#),
     .json(#"{"items":7}"#), .json(#"{"items":[{"name":"new"}]}"#), .json("17"),
@@ -45,7 +47,7 @@ struct CreateDoubtWireTests {
       #expect(bench.server.ids == ["1000"], "\(state.status) \(state.error)")
       #expect(state.status == .failed && state.error.contains("lookup"), "\(state.error)")
       #expect(try bench.record("local_1")?["__locally_created__"] == true)
-      // Once it answers as it should, the record is found.
+      // Once the server responds correctly, the record is found.
       bench.server.with { state in
         state.onRecord = { request, state in request.path == "/search" ? Self.found(state.rows) : nil }
       }
@@ -54,7 +56,7 @@ struct CreateDoubtWireTests {
     }
   }
 
-  /// No items, no page, and nothing at all: the record is not there.
+  /// No items, no page, or no content prove that the record is missing.
   @Test(arguments: [
     ScriptedAnswer.json(#"{"items":[]}"#), .json(#"{"items":null}"#), .json("{}", status: 404), .status(204), .status(404),
   ])
@@ -78,7 +80,7 @@ struct CreateDoubtWireTests {
     }
   }
 
-  /// The field that the record is found by is sent also where the target does not list it.
+  /// The field used to find the record is sent even if the target does not list it.
   @Test(arguments: [false, true]) func uniqueField_notListed_isSentAllTheSame(isMapped: Bool) async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -108,7 +110,8 @@ struct CreateDoubtWireTests {
     }
   }
 
-  /// The record was made, nobody heard of it, and the user has deleted the row: it goes there as well.
+  /// The record was created without a response, and the user has deleted the row: the record is
+  /// deleted as well.
   @Test(arguments: ["uuid", "lookup"]) func createdAndDeletedHere_inDoubt_goesThereToo(once: String) async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       Self.lose(bench) { Self.found($0.rows.filter { $0["name"] == "new" }) }
@@ -129,7 +132,7 @@ struct CreateDoubtWireTests {
     }
   }
 
-  /// A create that was refused has spent what identified it: the next one, of an edited row, gets another.
+  /// A refused create has used up its key: the next one, of an edited row, gets a new one.
   @Test(arguments: ["key", "prepare"]) func refusedCreate_edited_isIdentifiedAnew(once: String) async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -161,7 +164,7 @@ struct CreateDoubtWireTests {
     }
   }
 
-  /// Sent in other words than the row has it: what the server kept of it is compared, not all that stands around it there.
+  /// The record is compared with the fields that were sent, not with the whole object around them.
   @Test func ownId_nestedFields_areComparedAsTheyWereSent() async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in

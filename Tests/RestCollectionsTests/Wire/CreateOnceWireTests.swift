@@ -6,9 +6,9 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Creates whose answers are lost: one record there, and in the row its id.
+/// Tests creates whose responses are lost: the server has one record, and the row has its id.
 struct CreateOnceWireTests {
-  /// The server makes the first record and cuts the connection.
+  /// The server creates the first record and cuts the connection.
   private static func loseFirst(_ bench: CollectionBench) {
     bench.server.with { state in
       state.takesWrites = true
@@ -49,7 +49,7 @@ struct CreateOnceWireTests {
       }
       try bench.make("local_1", ["name": "new"])
       let create: JSONObject = ["create": ["url": "/items", "fields": ["name"], "idempotencyHeader": "Idempotency-Key"]]
-      // The connection repeats it with the same key.
+      // The connection retries with the same key.
       let state = try await bench.up(create)
       #expect(state.status == .done && state.counts.succeeded == 1, "\(state.error)")
       #expect(bench.server.with { $0.rows.count } == 1)
@@ -58,8 +58,8 @@ struct CreateOnceWireTests {
     }
   }
 
-  /// The first try makes the record and loses its answer; what stands before the server refuses the repeat, which says nothing of
-  /// the first.
+  /// The first attempt creates the record and loses the response; a proxy refuses the retry, which
+  /// says nothing about the first attempt.
   @Test(arguments: [
     ScriptedAnswer.text("<html>no such page</html>", status: 404, type: "text/html"),
     .json(#"{"message":"not here"}"#, status: 403), .status(405), .json(#"{"message":"in work"}"#, status: 409),
@@ -93,7 +93,8 @@ struct CreateOnceWireTests {
     }
   }
 
-  /// Killed between the create and its answer: another process goes on with the same key.
+  /// The process is killed between the create and its response; another process continues with the
+  /// same key.
   @Test func idempotencyKey_outlivesTheProcess() async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -136,7 +137,7 @@ struct CreateOnceWireTests {
     }
   }
 
-  /// The id is taken by a record of somebody else.
+  /// The id is taken by another client's record.
   @Test func ownId_alreadyTaken_flagsTheRow() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try bench.make("local_1", ["name": "1"])
@@ -150,7 +151,8 @@ struct CreateOnceWireTests {
     }
   }
 
-  /// What a search finds: nothing at first, since it lags; the record; two that may be it.
+  /// The results of a search: nothing at first, because the index lags; the record; two possible
+  /// records.
   @Test(arguments: [0, 1, 2]) func lostAnswer_lookup_decides(found: Int) async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -220,7 +222,7 @@ struct CreateOnceWireTests {
     }
   }
 
-  /// A one-time address: the repeat is refused, so the first one arrived, and the look-up finds it.
+  /// A one-time URL: the retry is refused, so the first attempt arrived, and the look-up finds it.
   @Test func lostAnswer_preparedAddress_isRepeatedThenLookedUp() async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in

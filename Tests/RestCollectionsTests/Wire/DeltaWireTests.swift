@@ -5,9 +5,10 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Delta tokens, marks of deletion, and items that a list shows in part.
+/// Tests delta tokens, tombstones, and lists with partial items.
 struct DeltaWireTests {
-  /// A list with a token at its end; `delta=<n>` gives what `change` put there since.
+  /// Serves a list with a token at its end; `delta=<n>` returns the changes added since by
+  /// `change`.
   private static func serve(_ bench: CollectionBench, expired: Int = 410, isURL: Bool = false) {
     bench.server.with { state in
       state.style = .none
@@ -52,7 +53,7 @@ struct DeltaWireTests {
     }
   }
 
-  /// A failure before the page with the token leaves the old one.
+  /// A failure before the page with the token keeps the old token.
   @Test func token_isSavedWithItsPage_notBefore() async throws {
     try await CollectionBench.with(rows: 5) { bench async throws in
       Self.serve(bench)
@@ -91,7 +92,7 @@ struct DeltaWireTests {
     }
   }
 
-  /// A run that fails before its end owes the removal to the next one.
+  /// If a run fails before its end, the next run removes the unseen rows.
   @Test func token_expiredAndInterrupted_theNextRunRemoves() async throws {
     try await CollectionBench.with(rows: 30) { bench async throws in
       Self.serve(bench)
@@ -106,7 +107,8 @@ struct DeltaWireTests {
     }
   }
 
-  /// The server keeps marks of deletion for an hour: after a longer pause everything is read, and the rest goes.
+  /// The server keeps tombstones for an hour: after a longer pause, everything is read and unseen
+  /// rows are removed.
   @Test func tombstones_olderThanTheServerKeepsThem_areMadeUpForByAFullRun() async throws {
     try await CollectionBench.with(rows: 30) { bench async throws in
       let members: JSONObject = [

@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// What stops a walk, what stays then, and how it goes on.
+/// Tests what stops a walk, what is kept, and how the next run continues.
 struct FailureWireTests {
   // MARK: Loops and other servers
 
@@ -19,7 +19,7 @@ struct FailureWireTests {
         }
       }
       let state = try await bench.down(["params": ["page": "1"]])
-      #expect(state.status == .failed && state.error.contains("in a circle") && state.error.contains("page 2"), "\(state.error)")
+      #expect(state.status == .failed && state.error.contains("form a loop") && state.error.contains("page 2"), "\(state.error)")
       #expect(state.error.contains("/items") && state.failure?.code == "unexpectedAnswer")
       #expect(try bench.ids().count == 60)
       #expect(bench.server.lists.count == 2)
@@ -30,12 +30,13 @@ struct FailureWireTests {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.nextURL = { _ in "" } }
       let state = try await bench.down()
-      #expect(state.status == .failed && state.error.contains("in a circle"), "\(state.error)")
+      #expect(state.status == .failed && state.error.contains("form a loop"), "\(state.error)")
       #expect(try bench.ids().count == 30)
     }
   }
 
-  /// Page by page nobody sees the whole circle: the cursor keeps enough to notice it, and a page that leads nowhere does not pause.
+  /// A run of one page never sees the whole loop: the cursor keeps enough to detect it, and a page
+  /// without a next URL does not pause.
   @Test func nextURL_circleOverRunsOfOnePage_fails() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with {
@@ -46,7 +47,7 @@ struct FailureWireTests {
       }
       var state = try await bench.down([:], ["maxPages": 1])
       for _ in 0..<10 where state.status == .stopped { state = try await bench.manager.more(.name("s")) }
-      #expect(state.status == .failed && state.error.contains("in a circle"), "\(state.status) \(state.error)")
+      #expect(state.status == .failed && state.error.contains("form a loop"), "\(state.status) \(state.error)")
       #expect(try bench.ids() == bench.server.ids)
     }
   }
@@ -98,7 +99,7 @@ struct FailureWireTests {
       bench.server.with { state in
         state.style = .bodyUrl
         state.change = { answer, request in
-          // The server drops `f`, and writes blanks and letters raw.
+          // The server drops `f` and does not encode blanks and letters.
           let text = String(decoding: answer.body, as: UTF8.self)
           let next = "\"next\":\"http://inner:9/items?q=ä b&page=2\""
           answer.body = Array(
@@ -116,7 +117,7 @@ struct FailureWireTests {
     }
   }
 
-  // MARK: Dead cursors
+  // MARK: Expired cursors
 
   @Test(arguments: [400, 404, 410, 422]) func deadCursor_once_startsAgain(status: Int) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
@@ -141,7 +142,7 @@ struct FailureWireTests {
       #expect(state.status == .failed && state.failure?.status == status && bench.server.lists.count == 4)
       #expect(try bench.ids().count == 30)
       #expect(try bench.hasCursor)
-      // The stored cursor is as dead: it may start the walk again, once in this run, too.
+      // The stored cursor has also expired: it may restart the walk once in this run, too.
       bench.server.forgetRequests()
       bench.server.with { $0.answers[1] = dead }
       let next = try await bench.manager.more(.name("s"))
@@ -171,7 +172,8 @@ struct FailureWireTests {
       #expect(try bench.hasCursor)
       if name == "unauthorized" { #expect(bench.server.lists.count == 2) }
       if name == "html 502" { #expect(bench.server.lists.count == 6 && state.failure?.status == 502) }
-      // A 401 stops a connection until its secret changes; the others go on where they stood.
+      // A 401 stops a connection until its secret changes; after other failures, the next run
+      // continues.
       guard name != "unauthorized" else { return }
       let next = try await bench.again()
       #expect(next.status == .done && bench.server.lists.first?.query.contains("page=2") == true, "\(next.error)")

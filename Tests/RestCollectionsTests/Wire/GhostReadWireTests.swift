@@ -5,13 +5,13 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Single records that are read before their rows go: as uploads read them.
+/// Tests single records that are read before their rows are removed, as uploads read them.
 struct GhostReadWireTests {
   private static func target(_ read: JSONObject, _ up: JSONObject = [:]) -> JSONObject {
     ["ghosts": ["mode": "perId"], "up": .object((["read": .object(read)] as JSONObject).replacing(with: up))]
   }
 
-  /// The record is the first of a list, as PostgREST answers it; a list without one says that it is gone.
+  /// The record is the first of a list, as in PostgREST; an empty list means that it is gone.
   @Test func clean_recordInsideAList_isThere() async throws {
     try await CollectionBench.with(rows: 4) { bench async throws in
       let target = Self.target(["url": "/one", "params": ["id": "eq.{id}"], "itemPath": "0"])
@@ -29,7 +29,7 @@ struct GhostReadWireTests {
     }
   }
 
-  /// Headers of `read` go with it.
+  /// The headers of `read` are sent.
   @Test func clean_headersOfTheRead_areSent() async throws {
     try await CollectionBench.with(rows: 2) { bench async throws in
       let read: JSONObject = ["url": "/items/{id}", "headers": ["Accept": "application/vnd.one+json", "X-Name": "{name}"]]
@@ -42,7 +42,8 @@ struct GhostReadWireTests {
     }
   }
 
-  /// Where uploads go to another server, single records are read there: the list's server would call all of them gone.
+  /// If uploads use another server, single records are read there, because the list's server would
+  /// report all of them as gone.
   @Test func clean_uploadsElsewhere_recordsAreReadThere() async throws {
     let writes = try ScriptedServer { request in
       request.path == "/items/2" ? .json("{}", status: 404) : .json(#"{"id":\#(request.path.last ?? "0")}"#)
@@ -57,7 +58,7 @@ struct GhostReadWireTests {
     }
   }
 
-  /// Another record than the one asked for, or a page, says nothing of this one.
+  /// A different record or a page says nothing about the requested record.
   @Test(arguments: [
     ScriptedAnswer.json(#"{"id":99}"#), .text("<html>Sign in</html>", type: "text/html"), .json("{"), .text("busy"),
   ])

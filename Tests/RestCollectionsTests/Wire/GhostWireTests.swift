@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Rows that the server no longer has go, and only those.
+/// Tests that rows gone from the server are removed, and only those.
 struct GhostWireTests {
   typealias Style = CollectionServer.Style
 
@@ -51,7 +51,7 @@ struct GhostWireTests {
     }
   }
 
-  /// Rows go while the list is walked, so that others are passed over: those are there in the second walk.
+  /// Rows disappear during the walk, so others are skipped: the second walk finds those.
   @Test(arguments: [Style.page, .offset, .link, .bodyUrl]) func clean_shiftedPage_removesNoLiveRow(style: Style) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = style }
@@ -106,7 +106,7 @@ struct GhostWireTests {
       bench.server.with { state in
         state.remove([1, 2])
         state.records["1"] = .json(#"{"id":1,"in_trash":true}"#)
-        // Without a mark it is there, for all that the list says.
+        // Without a tombstone the record exists, whatever the list says.
         state.records["2"] = .json(#"{"id":2,"in_trash":false}"#)
       }
       #expect(try await bench.cleanGhosts() == 1)
@@ -115,7 +115,8 @@ struct GhostWireTests {
     }
   }
 
-  /// A server that answers 200 for what it has deleted, for ever: two walks without it say that it is gone.
+  /// A server that always answers 200 for deleted records: two walks without the record prove that
+  /// it is gone.
   @Test func clean_answers200ForEver_goesByWalks() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = .page }
@@ -180,7 +181,7 @@ struct GhostWireTests {
     }
   }
 
-  /// An item that cannot be used is there all the same.
+  /// An invalid item still exists.
   @Test func clean_itemWithAWrongDate_keepsItsRow() async throws {
     try await CollectionBench.with(rows: 30) { bench async throws in
       bench.server.with { $0.style = .cursor }
@@ -207,7 +208,8 @@ struct GhostWireTests {
 
   // MARK: Two syncs in one soup
 
-  /// Both lists had these rows. What another sync still gets goes over to it; how much of them it lacks is no matter.
+  /// Both lists had these rows. Rows that another sync still receives become its own, no matter how
+  /// many of them it lacks.
   @Test func clean_rowsOfTwoSyncs_goOverOrGo() async throws {
     try await CollectionBench.with(rows: 100) { bench async throws in
       bench.server.with { $0.style = .cursor }

@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Later runs ask for what changed, and miss nothing.
+/// Tests that later runs request only changes, and miss none.
 struct IncrementalWireTests {
   private static func param(_ members: JSONObject = [:], _ style: CollectionServer.Style = .cursor) -> JSONObject {
     PagingWireTests.target(style).replacing(with: [
@@ -41,7 +41,7 @@ struct IncrementalWireTests {
       let lists = bench.server.lists
       #expect(lists.count == 3 && lists.allSatisfy { $0.header("If-None-Match") != nil })
       #expect(lists.map(\.query) == ["", "page=2", "page=3"])
-      // The rows are the same to the last stamp.
+      // The rows are the same, including their time stamps.
       #expect(try bench.entries() == before)
     }
   }
@@ -67,7 +67,8 @@ struct IncrementalWireTests {
     }
   }
 
-  /// Where the parameter is not in the URL all pages have one: what is kept of one would say nothing of another.
+  /// If the parameter is not in the URL, all pages have the same URL, so their validators would be
+  /// mixed up.
   @Test(arguments: ["header", "body"]) func etag_pagesOfOneURL_isRefused(place: String) async throws {
     try await CollectionBench.with { bench async throws in
       var target = PagingWireTests.target(.page, ["in": .string(place)]).replacing(with: ["incremental": ["mode": "etag"]])
@@ -77,7 +78,8 @@ struct IncrementalWireTests {
     }
   }
 
-  /// A page whose next URL could not be followed is read again: a 304 must not end the list there.
+  /// A page whose next URL could not be followed is read again, because a 304 must not end the list
+  /// there.
   @Test func etag_pageThatLedNowhere_isReadAgain() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { state in
@@ -92,7 +94,8 @@ struct IncrementalWireTests {
     }
   }
 
-  /// The last page is as full as the others when a row comes behind it: its body is the same, and so is a tag made of it.
+  /// The last page is full when a row is appended after it: its body is unchanged, and so is a tag
+  /// computed from it.
   @Test(arguments: [60, 30]) func etag_rowBehindAFullLastPage_comes(rows: Int) async throws {
     try await CollectionBench.with(rows: rows) { bench async throws in
       bench.server.with { $0.hasTags = true }
@@ -103,7 +106,7 @@ struct IncrementalWireTests {
     }
   }
 
-  /// Where the size of a page is known, a short one needs no second look.
+  /// If the page size is known, a page with fewer items needs no second request.
   @Test func etag_oneShortPageOfAKnownSize_getsA304() async throws {
     try await CollectionBench.with(rows: 12) { bench async throws in
       bench.server.with { $0.hasTags = true }
@@ -114,7 +117,8 @@ struct IncrementalWireTests {
     }
   }
 
-  /// The last page is gone, and the one before it says the same as ever: what is kept of it leads to a dead place.
+  /// The last page is gone, and the page before it is unchanged: its stored next URL leads to an
+  /// error.
   @Test(arguments: [404, 410]) func etag_lastPageGone_readsTheListAgain(status: Int) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.hasTags = true }
@@ -131,7 +135,7 @@ struct IncrementalWireTests {
     }
   }
 
-  /// The function is mended, the list is not: what it failed at comes all the same.
+  /// The function is fixed, but the list is unchanged: the items it failed for must still arrive.
   @Test func etag_pageWithAFlaggedItem_isReadInFullAgain() async throws {
     let script = MendedScript()
     try await CollectionBench.with(rows: 40, transforms: script) { bench async throws in
@@ -186,7 +190,8 @@ struct IncrementalWireTests {
       #expect(first.status == .done && bench.server.lists.allSatisfy { Self.since($0) == nil }, "\(first.error)")
       let newest = Repository.start - 86_400 + 70 * 60
       #expect(first.maxTimeStamp == Int64(newest) * 1000)
-      // One with the watermark's own second, one a second older: stamped there before, seen late.
+      // One row in the same second as the watermark, and one a second older that became visible
+      // late.
       bench.server.with { state in
         state.rows.append(Repository.row(71, date: Repository.date(newest)))
         state.rows.append(Repository.row(72, date: Repository.date(newest - 4)))
@@ -239,7 +244,8 @@ struct IncrementalWireTests {
     }
   }
 
-  /// A list by id: a row that was read changes, then one that was not. The later change is seen, the earlier one must not be lost.
+  /// In a list by id, a row already read changes, then one not yet read. The later change is seen,
+  /// and the earlier one must not be lost.
   @Test func unorderedWatermark_changeToAReadRow_isThereAfterOneReSync() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       let clock = bench.clock
@@ -265,7 +271,7 @@ struct IncrementalWireTests {
   @Test func watermark_neverGoesBackAndIsNeverTheLocalClock() async throws {
     try await CollectionBench.with(rows: 3) { bench async throws in
       bench.server.with { $0.style = .cursor }
-      // The server's clock is years ahead, or behind.
+      // The server's clock is years ahead or behind.
       bench.server.with { $0.change(3, ["updated_at": "2041-05-05T00:00:00Z"]) }
       #expect(try await bench.down(Self.param()).maxTimeStamp == 2_251_324_800_000)
       bench.server.with { $0.remove([3]) }
@@ -302,14 +308,14 @@ struct IncrementalWireTests {
       #expect(second.status == .done && second.counts.fetched == 35, "\(second.counts.fetched)")
       #expect(bench.server.lists.map(\.query) == ["sort=updated&direction=desc", "sort=updated&direction=desc&page=2"])
       #expect(try bench.values("name").filter { $0 == "new" }.count == 35)
-      // Nothing new: page 1 answers 304, and that is all.
+      // Without changes, page 1 answers 304 and the run ends.
       let third = try await bench.again()
       #expect(third.status == .done && third.counts.fetched == 0 && bench.server.lists.count == 1)
       #expect(bench.server.lists[0].header("If-None-Match") != nil && third.maxTimeStamp == second.maxTimeStamp)
     }
   }
 
-  /// Page 1 is stored, page 2 fails: a 304 for page 1 later must not hide what page 2 has.
+  /// Page 1 is stored, page 2 fails: a later 304 for page 1 must not hide the items of page 2.
   @Test func sorted_failedBehindPageOne_readsPageTwoLater() async throws {
     try await CollectionBench.with(rows: 90) { bench async throws in
       bench.server.with { $0.hasTags = true }
@@ -326,7 +332,7 @@ struct IncrementalWireTests {
     }
   }
 
-  /// The same in the first run of all, where the list is read whole.
+  /// The same in the very first run, which reads the whole list.
   @Test func sorted_firstRunFailedBehindPageOne_readsTheWholeListLater() async throws {
     let plain = Self.sorted.replacing(with: [
       "params": ["sort": "updated", "direction": "desc"], "incremental": ["mode": "sorted"],
@@ -352,7 +358,7 @@ struct IncrementalWireTests {
       }
       let target = Self.param([:], .link)
       #expect(try await bench.down(target).status == .done)
-      // The list was one page; now it has a second one, which fails.
+      // The list had one page; now it has a second one, which fails.
       bench.server.with { state in
         state.size = 30
         let last = Repository.start - 86_400 + 40 * 60
@@ -385,7 +391,7 @@ struct IncrementalWireTests {
     }
   }
 
-  // MARK: Walks that shift
+  // MARK: Shifting pages
 
   private static let counted: JSONObject = ["totalPath": "total"]
 
@@ -420,7 +426,8 @@ struct IncrementalWireTests {
     }
   }
 
-  /// By modification and page number: rows of page 1 change while page 2 is asked for, and move to the end.
+  /// In a list by modification and page number, rows of page 1 change while page 2 is requested,
+  /// and move to the end.
   @Test(arguments: ["ascending", "none"]) func shifting_rowsOfAReadPageChange_noneMissingAfterOneReSync(order: String)
     async throws
   {
@@ -446,7 +453,7 @@ struct IncrementalWireTests {
   }
 }
 
-/// Fails at item 5 until it is mended.
+/// Fails for item 5 until it is fixed.
 private final class MendedScript: CustomTargetRunner {
   private let isMended = Mutex(false)
 

@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// What becomes of items on their way into the soup.
+/// Tests the processing of items on their way into the soup.
 struct ItemWireTests {
   // MARK: Which items
 
@@ -15,7 +15,7 @@ struct ItemWireTests {
     try await CollectionBench.with { bench async throws in
       bench.server.with { $0.change = { answer, _ in answer.body = Array(body.utf8) } }
       let state = try await bench.down(["itemsPath": "entries"])
-      #expect(state.status == .failed && state.error.contains("'itemsPath' (entries) leads nowhere"), "\(state.error)")
+      #expect(state.status == .failed && state.error.contains("'itemsPath' (entries) has no value"), "\(state.error)")
       #expect(state.error.contains("total_size, start") && state.error.contains("'api' /items, page 1"))
       let empty = try await bench.down(["itemsPath": "entries", "itemsMissing": "empty"], name: "empty")
       #expect(empty.status == .done && empty.counts.pages == 1, "\(empty.error)")
@@ -51,7 +51,7 @@ struct ItemWireTests {
     }
   }
 
-  /// What one sync of the soup does not want is not another's to lose.
+  /// Items that one sync of the soup excludes must not be removed from another sync.
   @Test func where_rowOfAnotherSync_stays() async throws {
     try await CollectionBench.with(rows: 20) { bench async throws in
       for id in 1...20 { bench.server.with { $0.change(id, ["state": id <= 10 ? "open" : "closed"]) } }
@@ -123,7 +123,8 @@ struct ItemWireTests {
 
   // MARK: Dates
 
-  /// What the soup has is the text that came; the watermark is the instant that it means, in any zone of the machine.
+  /// The soup stores the received text; the watermark is the instant that it stands for, in any
+  /// time zone of the machine.
   @Test(arguments: [
     ("iso8601", "\"2024-02-29T23:59:59.123456+05:30\"", 1_709_231_399_123),
     ("iso8601", "\"2024-02-29T23:59:59Z\"", 1_709_251_199_000),

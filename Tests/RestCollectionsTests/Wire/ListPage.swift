@@ -3,11 +3,11 @@ import TestSupport
 
 @testable import RestCollections
 
-/// One page of a ``CollectionServer``, worked out from the request and the rows there are.
+/// One page of a ``CollectionServer``, computed from the request and the current rows.
 struct ListPage {
   private let request: RecordedRequest
   private let state: CollectionServer.State
-  /// All rows that match, in the order that is asked for.
+  /// All matching rows in the requested order.
   private let rows: [JSONObject]
   private let size: Int
   private let start: Int
@@ -30,7 +30,7 @@ struct ListPage {
       case .link, .bodyUrl, .page, .headerURL, .headerNumber: (page - 1) * size
       case .offset: ListPage.value("offset", request).flatMap { Int($0) } ?? 0
       case .keyset: behind(ListPage.value("after", request))
-      // Opaque: it holds what must be encoded in a query.
+      // An opaque token, with characters that must be encoded in a query.
       case .cursor, .linkTokens: behind(ListPage.value("cursor", request).map { String($0.dropFirst(2).dropLast(2)) })
       case .none: 0
       }
@@ -97,13 +97,13 @@ struct ListPage {
     return rows
   }
 
-  /// Of one date in the order of creation.
+  /// Sorts by date; rows with the same date stay in the order of creation.
   private static func sorted(_ rows: [JSONObject], descending: Bool, by date: (JSONObject) -> String) -> [JSONObject] {
     let sorted = rows.enumerated().sorted { (date($0.element), $0.offset) < (date($1.element), $1.offset) }.map(\.element)
     return descending ? sorted.reversed() : sorted
   }
 
-  /// From the query, the body of a POST, or a header.
+  /// Reads a parameter from the query, the body of a POST, or a header.
   private static func value(_ name: String, _ request: RecordedRequest) -> String? {
     if let value = URLQuery.value(of: name, in: request.target) { return value }
     if let value = request.header(name) { return value }
@@ -113,6 +113,6 @@ struct ListPage {
 }
 
 extension JSONValue {
-  /// Of a text what stands between its quotes, of others their JSON.
+  /// The contents of a text; the JSON of any other value.
   var plain: String { stringValue ?? text }
 }

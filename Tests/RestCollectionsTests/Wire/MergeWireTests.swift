@@ -5,13 +5,13 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Rows with local changes, and what the server says of them.
+/// Tests rows with local changes, and the server's version of them.
 struct MergeWireTests {
-  /// Marks of deletion beside the rows, as `deletedPath` finds them.
+  /// Tombstones among the rows, found by `deletedPath`.
   private static let target: JSONObject = ["deletedPath": "gone", "modificationDateField": "updated_at"]
 
-  /// Row 1 is unchanged on the server, 2 has another field changed, 3 the same field, 4 is deleted; 5 is clean and deleted. Row 6
-  /// was deleted here.
+  /// Row 1 is unchanged on the server, row 2 has a different changed field, row 3 the same changed
+  /// field, row 4 is deleted; row 5 is clean and deleted. Row 6 was deleted locally.
   private func prepare(_ bench: CollectionBench, _ mode: String) async throws {
     #expect(try await bench.down(Self.target, ["mergeMode": .string(mode)]).status == .done)
     for id in 1...4 { try bench.edit(id, ["name": .string("mine\(id)")]) }
@@ -37,7 +37,7 @@ struct MergeWireTests {
       #expect(state.counts.conflicting == 3, "2, 3, and 4, which is deleted there: \(state.counts.conflicting)")
       let conflicts = try bench.manager.conflicts(inSoup: CollectionBench.soup)
       #expect(conflicts.count == 3, "\(conflicts)")
-      // Nothing new is told again.
+      // Known conflicts are not reported again.
       #expect(try await bench.again().status == .done)
       #expect(try bench.manager.conflicts(inSoup: CollectionBench.soup).count == 3)
       #expect(try bench.values("name").prefix(4) == ["mine1", "mine2", "mine3", "mine4"])
@@ -67,7 +67,7 @@ struct MergeWireTests {
     }
   }
 
-  /// A page that has not changed is not looked at: local changes made since stay, in every mode.
+  /// An unchanged page is not read, so later local changes stay in every mode.
   @Test(arguments: ["OVERWRITE", "LEAVE_IF_CHANGED", "MERGE"]) func unchangedPage_dirtyRows_stay(mode: String) async throws {
     try await CollectionBench.with(rows: 40) { bench async throws in
       bench.server.with { $0.hasTags = true }
@@ -93,7 +93,7 @@ struct MergeWireTests {
     }
   }
 
-  /// Two lists that overlap fill one soup at once.
+  /// Two overlapping lists fill one soup at the same time.
   @Test func twoSyncs_ofOneSoup_atOnce_bringAllRowsOnce() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       async let first = bench.down([:], name: "a")

@@ -6,7 +6,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Pages on demand, refresh, and runs that are interrupted between two pages.
+/// Tests pages on demand, refresh, and runs interrupted between two pages.
 struct OnDemandWireTests {
   typealias Style = CollectionServer.Style
 
@@ -17,14 +17,14 @@ struct OnDemandWireTests {
       let first = try await bench.down(PagingWireTests.target(style), ["maxPages": 1])
       #expect(first.status == .stopped && first.hasMore && first.counts.pages == 1, "\(first.error)")
       #expect(try bench.entries().map(\.id) == (1...30).map(String.init))
-      // Of any age.
+      // The cursor may have any age.
       bench.clock.advance(86_400)
       let second = try await bench.manager.more(.name("s"))
       #expect(second.status == .stopped && second.hasMore)
       #expect(try bench.entries().map(\.id) == (1...60).map(String.init))
       try await bench.reopen()
       var state = try await bench.manager.more(.name("s"))
-      // Offsets, numbers and keys end with a page without items.
+      // Offsets, numbers and keys end with an empty page.
       if state.status == .stopped { state = try await bench.manager.more(.name("s")) }
       #expect(state.status == .done && !state.hasMore, "\(state.error)")
       #expect(try bench.entries().map(\.id) == (1...70).map(String.init))
@@ -42,7 +42,8 @@ struct OnDemandWireTests {
     }
   }
 
-  /// While a list rests between two pages its rows go on changing: the watermark must not pass what was read before.
+  /// While a list is paused between two pages, its rows keep changing: the watermark must not pass
+  /// changes to rows already read.
   @Test func more_rowOfAReadPageChangesMeanwhile_isThereAfterOneReSync() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = .cursor }
@@ -75,7 +76,8 @@ struct OnDemandWireTests {
       ]
       let first = try await bench.down(target)
       #expect(first.status == .done && first.maxTimeStamp > 0)
-      // The first page is stored before the second one fails: its rows are the new ones, the others stay.
+      // The first page is stored before the second one fails: its rows are the new ones, the others
+      // stay.
       bench.server.forgetRequests()
       bench.server.with { state in
         for id in 1...70 { state.change(id, ["name": .string("new\(id)")]) }
@@ -109,7 +111,7 @@ struct OnDemandWireTests {
         }
       }
       #expect(try await bench.manager.refresh(.name("s")).status == .done)
-      // What the server no longer has goes with the ghosts, not with a refresh.
+      // Rows that the server no longer has are removed as ghosts, not by a refresh.
       #expect(try bench.entries().count == 70)
       #expect(try bench.entry(70)?["name"] == "r70")
       #expect(try bench.entry(69)?["name"] == "new69")
@@ -123,7 +125,8 @@ struct OnDemandWireTests {
       let bootText = bench.manager.leases.owner.split(separator: "/")
       let dead = "\(bootText[0].prefix { $0 != ":" }):4194304:1/\(bootText[1])/1"
       let store = bench.store
-      // The lease goes to a process that is gone: nothing of this run is written from then on, as if it had ended there.
+      // The lease passes to a process that no longer exists, so nothing of this run is written from
+      // then on, as if the process had ended.
       bench.server.with {
         $0.before[3] = { _ in
           try? store.writeBlocking(.synced) { transaction in
@@ -187,8 +190,8 @@ struct OnDemandWireTests {
     }
   }
 
-  /// The definition changes after the first page of the new one is stored and the run fails there: what was kept of the other
-  /// pages belongs to the old definition.
+  /// The definition changes, the first page of the new one is stored, and the run then fails: the
+  /// stored validators of the other pages belong to the old definition.
   @Test func redefinedTarget_failedHalfWay_sendsNoValidatorsOfTheOld() async throws {
     try await CollectionBench.with(rows: 70, ["headers": ["X-A": "1"]]) { bench async throws in
       bench.server.with { $0.hasTags = true }

@@ -5,11 +5,11 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Every style of paging, and how a list ends.
+/// Tests every paging style, and how a list ends.
 struct PagingWireTests {
   typealias Style = CollectionServer.Style
 
-  /// The key `paging` for each style, and where its items are.
+  /// Returns a target with the `paging` of a style and the matching `itemsPath`.
   static func target(_ style: Style, _ paging: JSONObject = [:]) -> JSONObject {
     let own: JSONObject =
       switch style {
@@ -27,7 +27,7 @@ struct PagingWireTests {
     return ["paging": .object(own.replacing(with: paging)), "itemsPath": hasEnvelope ? "items" : "$"]
   }
 
-  /// Asked for 50 a page the server gives 7 or 10, whatever else it is asked for.
+  /// The server returns 7 or 10 items per page although 50 are requested.
   @Test(arguments: Style.allCases, [7, 10, 100])
   func walk_eachStyle_bringsAllRowsOnce(style: Style, largest: Int) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
@@ -76,7 +76,7 @@ struct PagingWireTests {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = .keyset }
       let state = try await bench.down(["paging": ["style": "none"], "itemsPath": "items", "totalPath": "total"])
-      #expect(state.status == .failed && state.error.contains("'totalPath' names 70"), "\(state.error)")
+      #expect(state.status == .failed && state.error.contains("'totalPath' says 70"), "\(state.error)")
       #expect(try bench.ids().count == 30)
     }
   }
@@ -211,7 +211,7 @@ struct PagingWireTests {
     }
   }
 
-  /// Some servers end a list at their cap, others refuse what is beyond it.
+  /// Some servers end a list at their cap, others refuse requests beyond it.
   @Test(arguments: [false, true]) func resultCap_listBeyondIt_goesOnByDate(refuses: Bool) async throws {
     try await CollectionBench.with(rows: 2500) { bench async throws in
       bench.server.with { state in
@@ -224,7 +224,7 @@ struct PagingWireTests {
             answer = .json(#"{"message":"Only the first 1000 search results are available"}"#, status: 422)
           }
         }
-        // Three rows a minute.
+        // Three rows per minute.
         for i in state.rows.indices { state.rows[i]["updated_at"] = .string(Repository.date(1_600_000_000 + i / 3 * 60)) }
       }
       let state = try await bench.down(
@@ -255,7 +255,7 @@ struct PagingWireTests {
   }
 }
 
-/// The error of a call that must fail.
+/// Returns the error of a call that must fail.
 func refusal(_ body: () async throws -> some Any) async throws -> SyncError {
   do {
     _ = try await body()

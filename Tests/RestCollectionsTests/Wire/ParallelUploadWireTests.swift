@@ -5,11 +5,11 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Several writes on their way at once, as many as the connection allows.
+/// Tests several writes in flight, as many as the connection allows.
 struct ParallelUploadWireTests {
   private static let eight: JSONObject = ["maxParallel": ["writes": 8]]
 
-  /// Creates, updates and deletes, eight of each. The server answers none before eight have come.
+  /// Creates, updates and deletes, eight of each. The server answers none until eight have arrived.
   @Test func writes_ofEachKind_travelTogether() async throws {
     try await CollectionBench.with(rows: 16, Self.eight) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -20,7 +20,7 @@ struct ParallelUploadWireTests {
       let state = try await bench.up()
       #expect(state.status == .done && state.counts.succeeded == 24, "\(state.error) \(state.counts)")
       #expect(bench.server.with { $0.writesAtOnce.most } <= 8)
-      // One kind is done with before the next begins.
+      // One kind of write finishes before the next starts.
       let kinds = bench.server.requests.map(\.method).filter { $0 != "GET" }
       #expect(kinds == ["POST", "PATCH", "DELETE"].flatMap { Array(repeating: $0, count: 8) })
       #expect(try bench.ids() == bench.server.ids)
@@ -38,7 +38,7 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// Reads that compare records travel together as well.
+  /// Reads for comparison are in flight together as well.
   @Test func looks_beforeTheWrites_areAsManyAsTheWrites() async throws {
     try await CollectionBench.with(rows: 20, Self.eight) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -53,7 +53,8 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// One is refused, one gets no answer: the others are done with, and only the create without an answer is in doubt.
+  /// One write is refused, one gets no response: the others are finished, and only the create
+  /// without a response is doubtful.
   @Test func connectionLost_betweenAnswers_keepsThoseThatCame() async throws {
     try await CollectionBench.with(Self.eight) { bench async throws in
       for n in 1...20 { try bench.make("local_\(n)", ["name": .string("new \(n)")]) }
@@ -80,7 +81,7 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// The process ends with eight creates on their way; none of them is made twice by the next one.
+  /// The process ends with eight creates in flight; the next process creates none of them twice.
   @Test func processEnds_withCreatesOnTheirWay_nothingIsMadeTwice() async throws {
     try await CollectionBench.with(Self.eight) { bench async throws in
       for n in 1...12 { try bench.make("local_\(n)", ["name": .string("new \(n)")]) }
@@ -106,7 +107,7 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// A tree in one soup: a parent is made before what hangs on it.
+  /// A tree in one soup: a parent is created before its children.
   @Test func rowsThatNameOthersOfTheirSoup_goOneAfterTheOther() async throws {
     try await CollectionBench.with(Self.eight) { bench async throws in
       try bench.make("local_1", ["name": "root"])
@@ -120,7 +121,7 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// What was stored first need not be what others hang on.
+  /// Parents need not be stored before their children.
   @Test func rowBeforeTheOneItNames_isSentBehindIt() async throws {
     try await CollectionBench.with(Self.eight) { bench async throws in
       try bench.make("local_3", ["name": "leaf", "parent": "local_2"])
@@ -134,7 +135,7 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// Two entries have one id: their changes arrive in the order they were made.
+  /// Two entries have the same id: their changes arrive in the order in which they were made.
   @Test func twoRowsOfOneId_goOneAfterTheOther() async throws {
     try await CollectionBench.with(rows: 8, Self.eight) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -153,7 +154,7 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// The pause is kept between the beginnings of writes.
+  /// The pause separates the starts of writes.
   @Test func pause_isKeptAlsoBetweenWritesThatTravelTogether() async throws {
     try await CollectionBench.with(rows: 6, ["maxParallel": ["writes": 3], "pauseMs": 250]) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -164,7 +165,8 @@ struct ParallelUploadWireTests {
     }
   }
 
-  /// Records that the server does not have any more are made anew up to the limit, however many travel together.
+  /// Records that the server no longer has are created again up to the limit, however many are in
+  /// flight.
   @Test func recreate_moreThanTheLimit_stops() async throws {
     try await CollectionBench.with(rows: 30, Self.eight) { bench async throws in
       try await bench.down(CollectionBench.upTarget())

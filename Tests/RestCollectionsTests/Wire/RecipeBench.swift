@@ -9,8 +9,8 @@ import Testing
 @testable import RestClient
 @testable import RestCollections
 
-/// A definition of scripts/connections as people take it, with a stub in the place of its service: only the host of its URLs is
-/// another, and its secrets are what ``secret(_:)`` says.
+/// Runs a definition of scripts/connections against a stub of its service. Only the host of its
+/// URLs is replaced, and its secrets are those of ``secret(_:)``.
 final class RecipeBench: Sendable {
   static let soup = "recipe"
 
@@ -22,10 +22,10 @@ final class RecipeBench: Sendable {
   private let script: Script
   private let skipped = Mutex(0)
 
-  /// Stands in an answer for the last part of the path that was asked for.
+  /// In a response, stands for the last part of the requested path.
   static let requestedId = "{requested id}"
 
-  /// Answers by `METHOD /path?query`, by `METHOD /path`, or `METHOD`.
+  /// Responses by `METHOD /path?query`, `METHOD /path` or `METHOD`.
   private final class Script: Sendable { let answers = Mutex<[String: ScriptedAnswer]>([:]) }
 
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
@@ -104,12 +104,12 @@ final class RecipeBench: Sendable {
 
   var url: String { server.url }
 
-  /// From now on; a nil takes the answer away.
+  /// Sets responses from now on; nil removes one.
   func answer(_ answers: [String: ScriptedAnswer?]) {
     script.answers.withLock { known in for (request, answer) in answers { known[request] = answer } }
   }
 
-  /// What has come since it was asked last: `METHOD /path?query body`.
+  /// Returns the requests since the last call: `METHOD /path?query body`.
   func sent() -> [String] {
     requests().map { $0.text.isEmpty ? "\($0.method) \($0.target)" : "\($0.method) \($0.target) \($0.text)" }
   }
@@ -180,7 +180,7 @@ final class RecipeBench: Sendable {
     try connected.store.upsert(JSONValue.array([.object(row)]).text, into: Self.soup)
   }
 
-  /// `__last_error__` of a row.
+  /// Parses `__last_error__` of a row.
   func error(_ id: String) throws -> JSONObject {
     try JSONValue(parsing: Array((row(id)["__last_error__"]?.stringValue ?? "{}").utf8)).objectValue ?? [:]
   }

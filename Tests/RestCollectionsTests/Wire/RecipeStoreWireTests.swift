@@ -6,8 +6,8 @@ import Testing
 @testable import RestClient
 @testable import RestCollections
 
-/// The definitions in scripts/connections against stubs that answer as the services' documentations show it: Kinto, CouchDB, Notion,
-/// Microsoft Graph and Stripe.
+/// Tests the definitions in scripts/connections for Kinto, CouchDB, Notion, Microsoft Graph and
+/// Stripe against stubs that respond as the services' documentation shows.
 struct RecipeStoreWireTests {
   // MARK: Kinto
 
@@ -51,7 +51,7 @@ struct RecipeStoreWireTests {
       #expect(writes[1].header("If-Match") == "\"1001\"" && writes[1].text == #"{"data":{"title":"ours"}}"#)
       #expect(try bench.row("n-1")["last_modified"] == 1005)
 
-      // Another version there: a conflict, which is read.
+      // The server has another version, which causes a conflict, so the record is read.
       try bench.edit("n-1", ["title": "ours again"])
       bench.answer([
         "PATCH \(records)/n-1": .json(
@@ -208,7 +208,7 @@ struct RecipeStoreWireTests {
         ])
       #expect(try bench.ids() == ["p1", "p3"] && bench.row("p1")["last_edited_time"] == "2026-01-01T09:15:00.000Z")
 
-      // In the trash, and not in the list any more.
+      // The page is in the trash and no longer in the list.
       bench.answer([query: Self.list([Self.page("p1", "ours", minute: 5), Self.page("p3", "ours", minute: 5)], next: nil)])
       #expect(try await bench.down().status == .done)
       bench.answer([
@@ -276,7 +276,7 @@ struct RecipeStoreWireTests {
       #expect(try bench.ids() == ["u1"])
       #expect(try bench.row("u1")["displayName"] == "Ada L." && bench.row("u1")["mail"] == "ada@example.com")
 
-      // Users have no tag: the record is read and compared, and goes without a condition.
+      // Users have no tag: the record is read and compared, and sent without a condition.
       try bench.edit("u1", ["displayName": "ours"])
       let read = "GET /v1.0/users/u1?%24select=id%2CdisplayName%2Cmail"
       bench.answer([
@@ -296,7 +296,7 @@ struct RecipeStoreWireTests {
     }
   }
 
-  /// The token has expired: everything is read, and users that did not come are gone.
+  /// The token has expired: everything is read, and users missing from the list are removed.
   @Test func graph_expiredDeltaLink_readsAllAgain() async throws {
     try await RecipeBench.with("graph") { bench async throws in
       let first = "GET /v1.0/users/delta?%24select=displayName%2Cmail", delta = "/v1.0/users/delta?$deltatoken=d1"
@@ -383,7 +383,7 @@ struct RecipeStoreWireTests {
       let error = try bench.error("cus_1")
       #expect(error["code"] == "email_invalid" && error["fields"] == ["email": "Invalid email address: nobody"], "\(error)")
 
-      // Deleted there: it can still be read, with a mark.
+      // Deleted on the server: it can still be read, as a tombstone.
       try bench.edit("cus_2", ["name": "ours"])
       bench.answer(["GET /v1/customers/cus_2": .json(#"{"id":"cus_2","object":"customer","deleted":true}"#)])
       #expect(try await bench.up().counts.conflicting == 1)
@@ -391,7 +391,7 @@ struct RecipeStoreWireTests {
     }
   }
 
-  /// The answer to the create is lost: the connection repeats it with the same key.
+  /// The response to the create is lost: the connection retries with the same key.
   @Test func stripe_lostAnswer_isRepeatedWithTheSameKey() async throws {
     try await RecipeBench.with("stripe") { bench async throws in
       try bench.make(["name": "new"])

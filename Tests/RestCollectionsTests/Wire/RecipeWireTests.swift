@@ -7,12 +7,13 @@ import Testing
 @testable import RestClient
 @testable import RestCollections
 
-/// The definitions in scripts/connections against stubs that answer as the services' documentations show it: GitHub, GitLab and a
-/// Django REST framework project. Each test looks at every request that a user's first day makes.
+/// Tests the definitions in scripts/connections for GitHub, GitLab and a Django REST framework
+/// project against stubs that respond as the services' documentation shows. Each test checks every
+/// request of a typical first day.
 struct RecipeWireTests {
   static let names = ["couchdb", "drf", "github", "github-repositories", "gitlab", "graph", "kinto", "notion", "stripe"]
 
-  /// Every file is one of those that have a test, explains itself, and holds keys that are known.
+  /// Every file has a test, contains an explanation, and uses known keys.
   @Test func files_areExplainedAndTheirKeysAreKnown() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: RecipeBench.folder.path).sorted()
     #expect(files == Self.names.map { $0 + ".json" }.sorted())
@@ -25,7 +26,7 @@ struct RecipeWireTests {
         name: name, json: file["connection"] ?? .null, from: ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: false))
       let target = try RestTarget(#require(file["target"]?.objectValue))
       #expect(target.connection == name && settings.baseURL.hasPrefix("https://"), "\(name)")
-      // What the file says of a variable, it reads.
+      // Every variable that the explanation mentions is used in the file.
       let text = JSONValue.object(file.filtered { $0.key != "about" }).text
       for sentence in about {
         guard let variable = sentence.split(separator: ":").first, variable == variable.uppercased() else { continue }
@@ -75,7 +76,7 @@ struct RecipeWireTests {
       }
       #expect(try bench.ids() == ["1005", "1006"])
 
-      // From the newest of the list, less the time that it may be late.
+      // Starts at the newest item, minus the overlap for late changes.
       let since = "/repos/acme/widgets/issues?per_page=100&state=all&sort=updated&direction=asc&since=2026-01-03T23%3A59%3A58Z"
       bench.answer(["GET \(since)": .json(JSONValue.array([Self.issue(6, "c", ["bug"], day: 5)]).text)])
       #expect(try await bench.down().status == .done && bench.sent() == ["GET \(since)"])
@@ -258,7 +259,7 @@ struct RecipeWireTests {
 
   @Test func drf_books_bothWays() async throws {
     try await RecipeBench.with("drf") { bench async throws in
-      // Behind a proxy the server knows itself by another name.
+      // Behind a proxy, the server knows itself by a different name.
       bench.answer([
         "GET /api/books/?ordering=id": Self.books(
           [Self.book(1, "a", day: 1), Self.book(2, "b", day: 1)], count: 3,
@@ -298,7 +299,7 @@ struct RecipeWireTests {
       #expect(
         try bench.error("3")["fields"] == ["title": "This field may not be blank.", "pages": "A valid integer is required."])
 
-      // Deleted there: not in the list any more, and not to be read.
+      // Deleted on the server: no longer in the list, and not readable.
       let books = [Self.book(1, "ours", day: 2), Self.book(3, "c", day: 1), Self.book(4, "new", day: 2)]
       bench.answer(["GET /api/books/?ordering=id": Self.books(books, count: 3, next: nil)])
       #expect(try await bench.down().status == .done)

@@ -3,15 +3,15 @@ import TestSupport
 
 @testable import RestCollections
 
-/// How the rows of a ``CollectionServer`` look on the wire.
+/// The format of a ``CollectionServer``'s rows on the wire.
 struct RowWire: Sendable {
   enum Dates: String, CaseIterable, Sendable { case iso8601, epoch, none }
   enum Answers: String, CaseIterable, Sendable { case record, id, nothing }
 
-  /// Id, date and revision stand in an object `sys`.
+  /// Whether id, date and revision are in an object `sys`.
   var isNested = false
   var dates = Dates.iso8601
-  /// What good answers to writes hold.
+  /// The content of successful responses to writes.
   var answers = Answers.record
 
   private static let inside = ["id", "updated_at", "rev"]
@@ -31,7 +31,7 @@ struct RowWire: Sendable {
     return shown
   }
 
-  /// The body of a request, without what only the server sets.
+  /// Returns the body of a request without the members that only the server sets.
   func taken(_ body: JSONObject) -> JSONObject { isNested ? body.filtered { $0.key != "sys" } : body }
 
   func answer(to row: JSONObject, status: Int, headers: [(name: String, value: String)]) -> ScriptedAnswer {

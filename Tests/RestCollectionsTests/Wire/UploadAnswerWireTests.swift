@@ -5,13 +5,13 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Answers to writes that are odd in one way or another: the row takes what is its own, and nothing else.
+/// Tests unusual responses to writes: the row takes over its own data and nothing else.
 struct UploadAnswerWireTests {
   private static func update(_ members: JSONObject) -> JSONObject {
     ["update": .object((["url": "/items/{id}", "fields": ["name"]] as JSONObject).replacing(with: members))]
   }
 
-  /// The id in a header of an answer without a body.
+  /// The id is in a header of a response without a body.
   @Test func create_idInAHeaderOfAnEmptyAnswer_isTheRows() async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -24,7 +24,7 @@ struct UploadAnswerWireTests {
     }
   }
 
-  /// Parts of another record are not this one's.
+  /// Members of another record do not belong to this row.
   @Test(arguments: [false, true]) func partialAnswer_ofAnotherRecord_neverComesIntoTheRow(hasRead: Bool) async throws {
     try await CollectionBench.with(rows: 2) { bench async throws in
       let up = Self.update(["answer": "partial"]).replacing(with: hasRead ? [:] : ["read": nil])
@@ -39,7 +39,7 @@ struct UploadAnswerWireTests {
     }
   }
 
-  /// A word of the server in place of the record, where the target says that nothing is answered.
+  /// The response is text instead of the record, as the target expects.
   @Test(arguments: ["none", "id"]) func plainText_whereNoRecordIsAnswered_isTaken(answer: String) async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       let up = Self.update(["answer": .string(answer)])
@@ -53,7 +53,7 @@ struct UploadAnswerWireTests {
     }
   }
 
-  /// A page of a portal is no answer of the server's, whatever the target expects.
+  /// A portal's page is not a response of the server, whatever the target expects.
   @Test func page_whereNoRecordIsAnswered_failsAndKeepsTheRow() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       let up = Self.update(["answer": "none"])
@@ -67,7 +67,7 @@ struct UploadAnswerWireTests {
     }
   }
 
-  /// A list with the one record in it, and an empty one, which says that there is none.
+  /// A list with the record, and an empty list, which means that the record is gone.
   @Test func list_withTheRecord_isTheRecord_emptyIsGone() async throws {
     for isEmpty in [false, true] {
       try await CollectionBench.with(rows: 2) { bench async throws in
@@ -95,7 +95,8 @@ struct UploadAnswerWireTests {
     }
   }
 
-  /// The change is taken and made later: what is read until then is not what the row has to become.
+  /// The change is accepted but executed later: until then, the server's version must not replace
+  /// the row.
   @Test func update_202_keepsTheLocalValues() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -109,7 +110,7 @@ struct UploadAnswerWireTests {
       #expect(state.status == .done && state.counts.succeeded == 1, "\(state.error)")
       let row = try #require(try bench.entry(1))
       #expect(row["name"] == "mine" && row["__local__"] == false && row["job"] == nil, "\(row)")
-      // Once it is made there, a sync down finds nothing else than what was sent.
+      // Once the change is executed, a sync down finds only what was sent.
       bench.server.with { $0.change(1, ["name": "mine", "updated_at": "2023-11-15T00:00:00Z"]) }
       try await bench.down(CollectionBench.upTarget(), ["mergeMode": "LEAVE_IF_CHANGED"], name: "after")
       #expect(try bench.entry(1)?["updated_at"] == "2023-11-15T00:00:00Z")
@@ -134,7 +135,8 @@ struct UploadAnswerWireTests {
     }
   }
 
-  /// The answer to a PUT is lost: the connection repeats it, and the tag is another one by then, ours.
+  /// The response to a PUT is lost: the connection retries it, and the server's tag is then our own
+  /// new one.
   @Test(arguments: ["LEAVE_IF_CHANGED", "MERGE", "OVERWRITE"])
   func put_withATagAndALostAnswer_isNoConflict(mode: String) async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in

@@ -6,9 +6,9 @@ import Testing
 @testable import RestClient
 @testable import RestCollections
 
-/// What the body of a write holds, and what an answer may do to a row.
+/// Tests the bodies of writes, and the effects of responses on a row.
 struct UploadBodyWireTests {
-  /// Edits row 1 and gives the body of the update.
+  /// Edits row 1 and returns the body of the update.
   private func body(
     _ update: JSONObject, _ up: JSONObject = [:], _ members: JSONObject = [:], edit: JSONObject = ["name": "mine"],
     prepare: (inout CollectionServer.State) -> Void = { _ in }
@@ -62,7 +62,8 @@ struct UploadBodyWireTests {
     #expect(!json.keys.contains { $0.hasPrefix("_") })
   }
 
-  /// What a function of the script computes is not sent with the whole item; what it only changes is.
+  /// Members computed by the script's function are not sent with the whole item; members that it
+  /// only changes are.
   @Test func put_everything_leavesOutWhatAFunctionComputed() async throws {
     try await CollectionBench.with(rows: 1, transforms: Line()) { bench async throws in
       let members: JSONObject = ["transform": "rows.line"]
@@ -107,7 +108,7 @@ struct UploadBodyWireTests {
     #expect(sent.text == #"{"data":{"name":"mine","summary":null,"type":"repo","in":{"org":"acme"}}}"#)
   }
 
-  /// An edit of a member that is not listed needs no request.
+  /// An edit of an unlisted member needs no request.
   @Test func patch_nothingListedChanged_sendsNothing() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -120,7 +121,8 @@ struct UploadBodyWireTests {
 
   // MARK: Answers
 
-  /// An envelope, an empty 201 with its place, and nothing: no member of another object comes into the row, which is read after.
+  /// An envelope, an empty 201 with a Location, and an empty response: no member of another object
+  /// gets into the row, which is read afterwards.
   @Test(arguments: ["envelope", "location", "itemPath"]) func answer_ofEachForm_leavesNoForeignMember(form: String) async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -161,7 +163,7 @@ struct UploadBodyWireTests {
   }
 }
 
-/// Computes a line, writes a description in capitals, and fills a topic in.
+/// Computes a line, converts a description to capitals, and fills in a topic.
 private struct Line: CustomTargetRunner {
   func run(_ call: CustomTargetCall) async throws -> [UInt8] {
     let made = (call.arguments["records"]?.arrayValue ?? []).map { record -> JSONValue in

@@ -6,13 +6,13 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Dates and ids as services have them, in uploads: of every format, inside objects, or not there at all.
+/// Tests dates and ids in uploads as services use them: in every format, nested, or missing.
 struct UploadDateWireTests {
   struct Form: Sendable, CustomTestStringConvertible {
     let format: String
     let old: JSONValue
     let new: JSONValue
-    /// The old one as HTTP has it; nil for what is no time.
+    /// The old date in HTTP format; nil if it is not a time.
     let header: String?
     var testDescription: String { format }
   }
@@ -30,8 +30,8 @@ struct UploadDateWireTests {
       header: "Mon, 13 Nov 2023 22:14:20 GMT"),
   ]
 
-  /// A copy that was read before a sync down brought another version, and saved after it: what it was made from is not known, and
-  /// its date says that the server has a newer one.
+  /// A copy was read before a sync down stored another version, and saved after it: its base is
+  /// unknown, and its date shows that the server has a newer version.
   @Test(arguments: forms) func staleCopy_dateOfAnyFormat_isAConflict(form: Form) async throws {
     for mode in ["LEAVE_IF_CHANGED", "MERGE"] {
       try await CollectionBench.with(rows: 1) { bench async throws in
@@ -53,7 +53,8 @@ struct UploadDateWireTests {
     }
   }
 
-  /// Unchanged there, whatever the spelling of its date: the edit goes up.
+  /// The record is unchanged on the server, whatever the format of its date, so the edit is
+  /// uploaded.
   @Test(arguments: forms) func edit_dateOfAnyFormat_goesUp(form: Form) async throws {
     for mode in ["LEAVE_IF_CHANGED", "MERGE"] {
       try await CollectionBench.with(rows: 1) { bench async throws in
@@ -96,15 +97,15 @@ struct UploadDateWireTests {
     }
   }
 
-  /// Without a date field there is nothing to send: that is said when the target is read.
+  /// Without a date field there is no date to send, which is an error when the target is read.
   @Test func ifUnmodifiedSince_withoutADateField_isRefused() throws {
     let target = CollectionBench.upTarget(["precondition": "ifUnmodifiedSince"], ["modificationDateField": nil])
     #expect(throws: RestTargetError.self) { try RestTarget(target) }
   }
 
-  // MARK: Inside objects
+  // MARK: Nested members
 
-  /// As Contentful has them: `sys` holds id, date and version, `fields` the rest.
+  /// Entries as in Contentful: `sys` contains id, date and version, `fields` the rest.
   private final class Entries {
     static let target: JSONObject = [
       "type": "rest", "connection": "api", "url": "/entries", "itemsPath": "items", "idField": "sys.id",
@@ -203,7 +204,7 @@ struct UploadDateWireTests {
       #expect(try Self.rows(bench).map { $0.filtered { !$0.key.hasPrefix("_") } } == there)
       #expect(there.count == 3 && there.contains { $0["fields"] == ["name": "new", "text": "x"] })
       #expect(try Self.rows(bench).allSatisfy { $0["__local__"] == false })
-      // The version of the answer is the one that the next edit is sent with.
+      // The next edit is sent with the version from the response.
       try Self.save(bench, "a", ["name": "mine again"])
       #expect(try await Self.up(bench).counts.succeeded == 1)
       #expect(bench.server.with { $0.rows[0]["sys"]?["version"] } == 3)
@@ -246,7 +247,8 @@ struct UploadDateWireTests {
     }
   }
 
-  /// The other side wrote while the answer to the create was lost: its row is found by its nested id.
+  /// The server changed the record while the response to the create was lost: its row is found by
+  /// its nested id.
   @Test func nestedId_lostAnswer_isFoundAgain() async throws {
     try await Self.withEntries { bench async throws in
       try Self.save(bench, "local_1", ["name": "new", "text": "x"], "__locally_created__")

@@ -6,7 +6,7 @@ import Testing
 @testable import RestClient
 @testable import RestCollections
 
-/// What keeps uploads from doing harm: conditions, records that are gone, wrong addresses, refusals.
+/// Tests the protections of uploads: conditions, records that are gone, wrong URLs, refusals.
 struct UploadGuardWireTests {
   // MARK: Tags
 
@@ -37,7 +37,8 @@ struct UploadGuardWireTests {
     }
   }
 
-  /// The tag stands in the item, comes with the list, and is sent in a form and a header of its own, without a read.
+  /// The tag is in the item, arrives with the list, and is sent in its own form and header, without
+  /// a read.
   @Test func tag_inTheItem_isSentByItsTemplateAndTakenFromTheAnswer() async throws {
     try await CollectionBench.with(rows: 2) { bench async throws in
       let up: JSONObject = [
@@ -58,7 +59,7 @@ struct UploadGuardWireTests {
       #expect(try await bench.up(up).counts.succeeded == 1)
       #expect(bench.server.recordRequests.count == 1, "\(bench.server.recordRequests)")
       #expect(try bench.entry(1)?["rev"] == 8)
-      // Changed there since: a conflict that nobody can read.
+      // The record has changed since: a conflict without a way to read the server's version.
       try bench.edit(1, ["name": "again"])
       bench.server.with { $0.rows[0]["rev"] = 9 }
       #expect(try await bench.upAgain().counts.conflicting == 1)
@@ -66,7 +67,8 @@ struct UploadGuardWireTests {
     }
   }
 
-  /// The tag has its place in items, and this server gives none: the record is read and compared, and goes without a condition.
+  /// The target expects the tag in items, but this server sends none: the record is read and
+  /// compared, and sent without a condition.
   @Test func tag_thatTheServerDoesNotGive_isNoConflict() async throws {
     for isChanged in [false, true] {
       try await CollectionBench.with(rows: 1) { bench async throws in
@@ -89,7 +91,7 @@ struct UploadGuardWireTests {
       bench.server.with { state in
         state.recordTags = true
         state.demandsTag = true
-        // Others write between the read and the write, twice.
+        // Other clients write between the read and the write, twice.
         state.onRecord = { request, state in
           guard request.method == "PATCH", state.nextId < 1002 else { return nil }
           state.nextId += 1
@@ -120,7 +122,7 @@ struct UploadGuardWireTests {
     }
   }
 
-  // MARK: Gone
+  // MARK: Records that are gone
 
   @Test func update_recordIsGone_conflictsOrIsRecreated() async throws {
     for mode in ["LEAVE_IF_CHANGED", "OVERWRITE"] {
@@ -206,7 +208,7 @@ struct UploadGuardWireTests {
     }
   }
 
-  /// Bodies as the servers write them: message and fields of each.
+  /// Error bodies of real servers, with the message and the fields of each.
   @Test func errorBodies_giveMessageAndFields() throws {
     let bodies: [(status: Int, body: String, message: String, fields: JSONObject)] = [
       (

@@ -7,7 +7,7 @@ import Testing
 @testable import RestClient
 @testable import RestCollections
 
-/// What the request log warns of: refusals that an upload reckons with are none.
+/// Tests the warnings in the request log: refusals that an upload expects are not warnings.
 struct UploadLogWireTests {
   private func warnings(_ body: (CollectionBench) async throws -> Void) async throws -> [String] {
     let lines = Mutex<[String]>([])
@@ -24,7 +24,7 @@ struct UploadLogWireTests {
       try bench.delete(2)
       bench.server.with { $0.remove([1, 2]) }
       #expect(try await bench.up().counts.succeeded == 1)
-      // Sent without a look, deletes meet the same.
+      // Without a prior read, deletes get the same response.
       try bench.delete(3)
       bench.server.with { $0.remove([3]) }
       #expect(try await bench.up(["precondition": "none"], name: "blind").counts.succeeded == 1)
@@ -59,7 +59,7 @@ struct UploadLogWireTests {
     #expect(lines.count == 1 && lines[0].contains("PATCH") && lines[0].contains(" 400 "), "\(lines)")
   }
 
-  /// Past the last page of numbered ones.
+  /// The page after the last numbered page.
   @Test func endOfAList_warnsOfNothing() async throws {
     let lines = try await warnings { bench async throws in
       bench.server.with { state in

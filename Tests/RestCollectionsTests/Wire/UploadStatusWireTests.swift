@@ -5,8 +5,9 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Every status that a server, a proxy or a gateway may give to a write, with every kind of body: the run ends, the change made here
-/// stays until the server has it, and when the server works again everything is there once.
+/// Tests every status of a write from a server, proxy or gateway, with every kind of body: the run
+/// ends, the local change stays until the server has it, and once the server works again,
+/// everything is there exactly once.
 struct UploadStatusWireTests {
   private enum Body: CaseIterable {
     case html, json, text, empty
@@ -20,29 +21,30 @@ struct UploadStatusWireTests {
       }
     }
 
-    /// HTML comes from something between us and the server.
+    /// HTML comes from an intermediary.
     var isTheServers: Bool { self != .html }
   }
 
   private enum Write: String, CaseIterable { case create = "POST", update = "PATCH", delete = "DELETE" }
 
-  /// What becomes of the row.
+  /// The result for the row.
   private enum End: Equatable {
-    /// The run goes on; the row has an error and is dirty.
+    /// The run continues; the row has an error and is dirty.
     case flagged
-    /// The run ends; the row is as it was.
+    /// The run ends; the row is unchanged.
     case stopped
-    /// The record is gone there.
+    /// The record is gone from the server.
     case removed
-    /// Gone, with a change here: told as a conflict.
+    /// The record is gone, but changed locally: a conflict.
     case conflict
   }
 
-  /// As the reference of collections says it, sections 10.4.3 to 10.4.6.
+  /// The expected results, from the reference of collections, sections 10.4.3 to 10.4.6.
   private static func end(of write: Write, _ status: Int, _ body: Body) -> End {
     switch status {
     case 400, 402, 406, 413, 415, 422, 423, 451: return .flagged
-    // A duplicate, where the record is new; otherwise a refusal, once a look has shown that nothing changed there.
+    // A duplicate if the record is new; otherwise a refusal, once a read has shown that nothing has
+    // changed on the server.
     case 409: return .flagged
     case 404, 410:
       guard body.isTheServers else { return .stopped }
@@ -100,7 +102,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// The server works again, and what was refused for good is edited.
+  /// Makes the server work again, and edits rows that were finally refused.
   private func recover(_ bench: CollectionBench, _ write: Write, _ up: JSONObject, _ said: Comment) async throws {
     bench.server.with { $0.onRecord = nil }
     if let row = try bench.entries().first(where: { $0["__local__"] == true }) {
@@ -120,9 +122,9 @@ struct UploadStatusWireTests {
     }
   }
 
-  // MARK: Good statuses with odd bodies
+  // MARK: Success statuses with unusual bodies
 
-  /// A page of a portal, or text, with status 200: nothing says that the server has the change.
+  /// A portal's page or text with status 200 does not confirm the change.
   @Test(arguments: ["text/html", "text/plain"]) func success_withAPageInPlaceOfTheRecord_failsAndKeepsTheRow(type: String)
     async throws
   {
@@ -153,7 +155,8 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// A 202 without the record says that it may come: it is looked for in the next run and not sent again.
+  /// A 202 without the record means that it may be created: the next run looks for it instead of
+  /// sending it again.
   @Test func create_202_isLookedForInTheNextRun() async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -175,7 +178,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// The record is there at once, only its effects come later.
+  /// The record exists at once; only its effects come later.
   @Test(arguments: ["body", "Location"]) func create_202WithTheRecord_isDone(place: String) async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
@@ -192,7 +195,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// The answer to an update is another record: it is not the row's.
+  /// The response to an update contains a different record, which is not the row's.
   @Test(arguments: ["99", "null", #""""#, "true", "{}"]) func update_answerWithAnotherId_neverComesIntoTheRow(id: String)
     async throws
   {
@@ -211,7 +214,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// Another record than the one that was asked for.
+  /// The server returns a different record than requested.
   @Test func read_anotherRecord_flagsTheRow() async throws {
     try await CollectionBench.with(rows: 2) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -228,8 +231,8 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// The server gives a new record the id of one that the soup has: there are not two rows of one id in the end, and the edits of
-  /// both are kept.
+  /// The server gives a new record the id of an existing row: in the end there is one row with the
+  /// id, with the edits of both.
   @Test(arguments: [false, true]) func create_answeredWithAnIdThatARowHas_endsAsOneRow(isEdited: Bool) async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -237,7 +240,7 @@ struct UploadStatusWireTests {
       bench.server.with { state in
         state.onRecord = { request, state in
           guard request.method == "POST" else { return nil }
-          // By its unique name it is the one that is there.
+          // The server matches the existing record by its unique name.
           state.change(1, ["name": "new", "updated_at": "2024-01-01T00:00:00Z"])
           return .json(JSONValue.object(state.rows[0]).text)
         }
@@ -256,7 +259,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// Without a way to read the record nobody knows what the conflict is about: it is one for people.
+  /// Without a way to read the record, the conflict must be resolved by the user.
   @Test func update_409WithoutARead_isAConflict() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       let up: JSONObject = ["precondition": "none", "read": nil]
@@ -271,7 +274,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// A path of a field list that is not in the row: nothing is sent for it, or null where asked.
+  /// A path in a field list that the row lacks: it is omitted, or sent as null if configured.
   @Test func fields_pathThatIsNotThere_isLeftOut() async throws {
     try await CollectionBench.with { bench async throws in
       try bench.make("local_1", ["name": "new"])
@@ -281,7 +284,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// A template needs what the row lacks: that row is flagged, the others go.
+  /// A template needs a value that the row lacks: only this row is flagged, the others are sent.
   @Test func template_valueThatTheRowLacks_flagsThatRowAlone() async throws {
     try await CollectionBench.with(rows: 3) { bench async throws in
       let up: JSONObject = [
@@ -296,7 +299,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// The same in the address of the look before: the run goes on with the others.
+  /// The same in the URL of the read: the run continues with the others.
   @Test func readTemplate_valueThatTheRowLacks_flagsThatRowAlone() async throws {
     try await CollectionBench.with(rows: 3) { bench async throws in
       let up: JSONObject = ["read": ["url": "/items/{id}", "params": ["s": "{slug}"]]]
@@ -308,7 +311,8 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// A server that accepts a record and loses it: the row is clean, and the ghosts' run removes it as it would any other.
+  /// A server accepts a record and loses it: the row is clean, and is removed as a ghost like any
+  /// other.
   @Test func create_lostByTheServerLater_isAGhost() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       let members: JSONObject = ["ghosts": ["mode": "fullList"]]
@@ -326,7 +330,7 @@ struct UploadStatusWireTests {
       #expect(state.counts.succeeded == 1, "\(state.error)")
       let row = try #require(try bench.record("1000"))
       #expect(row["name"] == "new" && row["__local__"] == false)
-      // An edit of it is a conflict, not a second record.
+      // An edit of it is a conflict and does not create a second record.
       try bench.store.upsert(
         JSONValue.array([.object(row.replacing(with: ["name": "edited", "__local__": true, "__locally_updated__": true]))]).text,
         into: CollectionBench.soup)
@@ -336,9 +340,10 @@ struct UploadStatusWireTests {
     }
   }
 
-  // MARK: Clocks, tokens, places
+  // MARK: Clocks, tokens, origins
 
-  /// The server's clock is years off, in either direction, and so is ours: only what changed there since counts.
+  /// The server's clock is years off in either direction, and so is ours: only changes on the
+  /// server since then matter.
   @Test(arguments: ["1999-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) func dates_ofAWrongClock_conflictOnlyWhereSomethingChanged(
     date: String
   ) async throws {
@@ -346,7 +351,7 @@ struct UploadStatusWireTests {
       bench.server.with { state in for id in 1...2 { state.change(id, ["updated_at": .string(date)]) } }
       try await bench.down(CollectionBench.upTarget())
       for id in 1...2 { try bench.edit(id, ["name": .string("mine \(id)")]) }
-      // Also a change with an older date is one.
+      // A change with an older date is also a change.
       bench.server.with { $0.change(2, ["name": "theirs", "updated_at": "1998-01-01T00:00:00Z"]) }
       bench.clock.advance(-900_000_000)
       let state = try await bench.up()
@@ -355,7 +360,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// The token ends in the middle of the uploads: one renewal, and each write arrives once.
+  /// The token expires during the uploads: it is renewed once, and each write arrives once.
   @Test(arguments: [1, 4]) func token_endsInTheMiddle_isRenewedOnceAndEachWriteArrivesOnce(atOnce: Int) async throws {
     let tokens = try ScriptedServer { _ in .status(500) }
     tokens.enqueue(
@@ -382,7 +387,7 @@ struct UploadStatusWireTests {
     }
   }
 
-  /// Writes go to another origin, with that one's credentials and none of the list's.
+  /// Writes go to another origin with its credentials and none of the list's.
   @Test func up_connectionElsewhere_getsTheWritesAndItsOwnCredentialsOnly() async throws {
     let writes = try ScriptedServer { request in
       request.method == "GET" ? .status(404) : .json(#"{"id":1,"name":"mine","updated_at":"2024-01-01T00:00:00Z"}"#)
@@ -449,7 +454,7 @@ struct UploadStatusWireTests {
   }
 }
 
-/// Makes of a name what addresses can have.
+/// Makes URL slugs from names.
 private struct Slugs: CustomTargetRunner {
   func run(_ call: CustomTargetCall) async throws -> [UInt8] {
     let made = (call.arguments["records"]?.arrayValue ?? []).map { record -> JSONValue in

@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// Creates, updates and deletes of a collection: what is sent, and what becomes of the rows.
+/// Tests creates, updates and deletes of a collection: the requests, and the resulting rows.
 struct UploadWireTests {
   @Test func up_createUpdateAndDelete_areSentInThatOrderAndRowsAreClean() async throws {
     try await CollectionBench.with(rows: 3) { bench async throws in
@@ -52,7 +52,7 @@ struct UploadWireTests {
     }
   }
 
-  /// 200 with the record, 204, and 200 with something else.
+  /// A 200 with the record, a 204, and a 2xx with other content.
   @Test(arguments: [200, 204, 299]) func update_eachAnswer_leavesTheRowCleanAndComplete(status: Int) async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -71,7 +71,7 @@ struct UploadWireTests {
     }
   }
 
-  /// Without a way to read the record its date is not known any more.
+  /// Without a way to read the record, its date is no longer known.
   @Test func update_answerNoneWithoutRead_dropsTheDate() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -104,7 +104,7 @@ struct UploadWireTests {
     }
   }
 
-  /// Both sides changed another field: MERGE sends ours and takes theirs.
+  /// Both sides changed different fields: MERGE sends ours and takes theirs.
   @Test func update_otherFieldChangedThere_isMerged() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -169,7 +169,7 @@ struct UploadWireTests {
     }
   }
 
-  /// An edit made while its record is on the way is kept, and goes with the next run.
+  /// An edit made while its record is being uploaded is kept and uploaded in the next run.
   @Test func edit_duringTheUpload_staysDirtyAndGoesNext() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
@@ -190,7 +190,8 @@ struct UploadWireTests {
     }
   }
 
-  /// The child names its parent by a local id: it waits, and goes with the id that the server gave.
+  /// The child refers to its parent by a local id: it waits, and is sent with the id that the
+  /// server assigned.
   @Test func child_ofAParentWithoutId_waitsAndIsSentWithTheNewId() async throws {
     try await CollectionBench.with { bench async throws in
       try bench.store.registerSoup("parents", indexSpecs: CollectionBench.specs)
@@ -211,7 +212,7 @@ struct UploadWireTests {
     }
   }
 
-  /// Ids that parents were given are not kept for ever, nor for another soup.
+  /// Assigned ids of parents are not kept forever, nor for another soup.
   @Test func assignedIds_areForgottenAfterMonthsAndWithTheirSoup() async throws {
     try await CollectionBench.with { bench async throws in
       func kept() throws -> Int64 {

@@ -5,7 +5,7 @@ import Testing
 @testable import MobileSync
 @testable import RestCollections
 
-/// The worked example of the reference, and next links in every spelling.
+/// Tests the worked example of the reference, and next links in every spelling.
 struct WorkedExampleWireTests {
   private static let example: JSONObject = [
     "params": ["per_page": "30", "type": "all"], "modificationDateField": "updated_at", "map": ["ownerLogin": "owner.login"],
@@ -32,7 +32,8 @@ struct WorkedExampleWireTests {
     }
   }
 
-  /// The stub writes `next` and `last` on a line each; here in one line, in both orders and with odd parameters.
+  /// The stub writes `next` and `last` on separate lines; here they share one line, in both orders
+  /// and with unusual parameters.
   @Test(arguments: [
     "<B?page=2>; rel=\"next\", <B?page=3>; rel=\"last\"", "<B?page=3>; rel=last, <B?page=2>; REL=\"NEXT\"",
     ", ,<B?page=2>;rel=next,", "<B?page=2>; title=\"a, b; rel=x\"; rel=\"prefetch next\"",
@@ -54,7 +55,8 @@ struct WorkedExampleWireTests {
     }
   }
 
-  /// Numeric ids in the path, relative references: followed as given, and our parameters are not added again.
+  /// Numeric ids in the path and relative references are followed as given, and our parameters are
+  /// not added again.
   @Test(arguments: [
     ("/items", "/items?per_page=30&page=2"), ("?", "/items?per_page=30&page=2"), ("items", "/items?per_page=30&page=2"),
     ("//", "/items?per_page=30&page=2"),

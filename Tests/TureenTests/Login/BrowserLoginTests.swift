@@ -8,7 +8,7 @@ import Testing
 
 @testable import Tureen
 
-/// A person's sign-in, from the address to the files under the home, against a scripted org.
+/// Tests browser sign-ins against a scripted org, from the URL to the files in the home.
 @Suite(.timeLimit(.minutes(10))) struct BrowserLoginTests {
   private let trial: LoginTrial
 
@@ -16,7 +16,7 @@ import Testing
 
   private static let user = "orgs/prod/ann%40acme%2Ecom"
 
-  /// The person's browser follows the redirect and the one behind it.
+  /// Follows the redirect and the second one to the final page.
   private func browse(_ target: String) async -> (redirect: TestBrowser.Answer, page: TestBrowser.Answer) {
     let redirect = await trial.browser.get(target)
     return (redirect, await trial.browser.get(redirect.header("Location") ?? "/none"))
@@ -31,7 +31,7 @@ import Testing
     #expect(account.orgId == ScriptedOrg.orgId && account.isDefault && account.flow == .browser)
     #expect(redirect.status == 303 && redirect.header("Location") == "/done" && page.status == 200)
     #expect(page.text.contains("Tureen is signed in as ann@acme.com to prod (\(ScriptedOrg.orgId))"))
-    #expect(trial.openedAddresses == [await trial.news.address()])
+    #expect(trial.openedAddresses == [await trial.events.address()])
 
     let session = try #require(trial.file("\(Self.user)/session.json"))
     #expect(session["accessToken"] == "token-1" && session["refreshToken"] == "refresh-1" && session["flow"] == "browser")
@@ -77,7 +77,7 @@ import Testing
   @Test func login_appBlocked_isRefusedByTheRightStateAlone() async throws {
     let org = try ScriptedOrg()
     let login = trial.run(try trial.login(at: org.server.url))
-    _ = await trial.news.address()
+    _ = await trial.events.address()
     #expect(await trial.browser.get("/OauthRedirect?error=OAUTH_APP_BLOCKED&state=other").status == 400)
     let (_, page) = await browse(await trial.answer("error=OAUTH_APP_BLOCKED&error_description=this+app+is+blocked"))
     let error = try #require(try await failure(of: login) as? RestError)
@@ -88,7 +88,7 @@ import Testing
   @Test func login_anotherUserThanAskedFor_isRevokedAndThePageSaysSo() async throws {
     let org = try ScriptedOrg(username: "bob@acme.com")
     let login = trial.run(try trial.login(at: org.server.url) { $0.user = "ann@acme.com" })
-    #expect(await trial.news.address().contains("&login_hint=ann%40acme.com"))
+    #expect(await trial.events.address().contains("&login_hint=ann%40acme.com"))
     let (_, page) = await browse(await trial.answer())
     let error = try #require(try await failure(of: login) as? HostError)
     #expect(
@@ -97,7 +97,7 @@ import Testing
     #expect(trial.keepsNothing && org.revoked == ["token=refresh-1"])
   }
 
-  /// Who it is cannot be told: then it is not the user who was asked for.
+  /// If the org does not reveal the user name, it does not match a requested user.
   @Test func login_orgThatKeepsTheNameToItself_standsByItsIdUnlessAUserWasAskedFor() async throws {
     let org = try ScriptedOrg(username: nil)
     let login = trial.run(try trial.login(at: org.server.url))
@@ -150,11 +150,11 @@ import Testing
   @Test func login_nothingComes_hintsAfterAMinuteAndEndsAfterFive() async throws {
     let org = try ScriptedOrg()
     let login = trial.run(try trial.login(at: org.server.url))
-    _ = await trial.news.address()
+    _ = await trial.events.address()
     await trial.time.pass(59)
-    #expect(trial.news.all.count == 1)
+    #expect(trial.events.all.count == 1)
     await trial.time.pass(1)
-    let hint = await trial.news.first { if case .hint = $0 { true } else { false } }
+    let hint = await trial.events.first { if case .hint = $0 { true } else { false } }
     guard case .hint(let text) = hint else { return }
     #expect(text.contains("must be installed") && text.contains("ssh -L \(trial.port):localhost:\(trial.port)"))
     await trial.time.pass(240)
@@ -168,13 +168,13 @@ import Testing
     let login = trial.run(try trial.login(at: org.server.url) { $0.timeoutS = 20 })
     await trial.time.pass(20)
     #expect((try await failure(of: login) as? RestError)?.message.contains("within 20 s") == true)
-    #expect(trial.news.all.count == 1)
+    #expect(trial.events.all.count == 1)
   }
 
   @Test func login_givenUp_freesThePort() async throws {
     let org = try ScriptedOrg()
     let login = trial.run(try trial.login(at: org.server.url))
-    _ = await trial.news.address()
+    _ = await trial.events.address()
     login.cancel()
     #expect((try await failure(of: login) as? RestError)?.code == .cancelled)
     #expect(trial.browser.connected() == nil && trial.keepsNothing)
@@ -185,7 +185,7 @@ import Testing
     defer { close(socket) }
     let login = trial.run(try trial.login(at: "https://acme.my.salesforce.com"))
     #expect((try await failure(of: login) as? HostError)?.code == .portInUse)
-    #expect(trial.news.all.isEmpty && trial.openedAddresses.isEmpty)
+    #expect(trial.events.all.isEmpty && trial.openedAddresses.isEmpty)
   }
 
   // MARK: Pasting
@@ -199,7 +199,7 @@ import Testing
     trial.paste("code=the-code&state=foreign")
     trial.paste("http://localhost:\(trial.port)\(answer)")
     #expect(try await login.value.username == "ann@acme.com")
-    let refused = trial.news.all.compactMap { if case .refusedPaste(let why) = $0 { why } else { nil } }
+    let refused = trial.events.all.compactMap { if case .refusedPaste(let why) = $0 { why } else { nil } }
     #expect(refused.count == 2 && refused[0].hasPrefix("a code alone") && refused[1].hasPrefix("its state"))
     #expect(!refused.joined().contains(state) && trial.openedAddresses.isEmpty)
   }
@@ -207,7 +207,7 @@ import Testing
   @Test func paste_errorPageOfTheOrg_isExplainedAndEndsTheSignIn() async throws {
     let org = try ScriptedOrg()
     let login = trial.run(try trial.login(at: org.server.url))
-    _ = await trial.news.address()
+    _ = await trial.events.address()
     trial.paste(
       org.server.url
         + "/setup/secur/RemoteAccessErrorPage.apexp?error=invalid_client&error_description=app+must+be+installed+into+org")
@@ -226,14 +226,14 @@ import Testing
     #expect(org.exchanges.first?.text.contains("redirect_uri=testsfdc%3A%2F%2F%2Fmobilesdk%2Fdetect%2Foauth%2Fdone") == true)
   }
 
-  // MARK: What is kept
+  // MARK: Stored sessions
 
   @Test func login_withoutARefreshToken_warns() async throws {
     let org = try ScriptedOrg(refreshToken: nil)
     let login = trial.run(try trial.login(at: org.server.url))
     _ = await browse(await trial.answer())
     _ = try await login.value
-    let warnings = trial.news.all.compactMap { if case .warning(let text) = $0 { text } else { nil } }
+    let warnings = trial.events.all.compactMap { if case .warning(let text) = $0 { text } else { nil } }
     #expect(warnings.count == 1 && warnings[0].contains("no refresh token"))
     #expect(trial.file("\(Self.user)/session.json")?["refreshToken"] == nil)
   }
@@ -250,7 +250,7 @@ import Testing
     let redirect = await again.browser.get(await again.answer())
     _ = await again.browser.get(redirect.header("Location") ?? "/none")
     _ = try await two.value
-    // The old one is ended where it was made, and the new one was safe by then.
+    // The old session is revoked at its own login host, after the new one was stored.
     #expect(first.revoked == ["token=refresh-1"] && org.revoked.isEmpty)
     #expect(await stored.value() == "refresh-2")
   }
@@ -260,7 +260,7 @@ import Testing
     let one = trial.run(try trial.login(at: org.server.url))
     _ = await browse(await trial.answer())
     _ = try await one.value
-    // The same name, and another user's id: a refreshed sandbox.
+    // The same name with another user id, as after a sandbox refresh.
     try trial.folder.write(
       #"{"name":"prod","loginUrl":"https://acme.my.salesforce.com","orgId":"00D000000000002EAA","user":"ann@acme.com"}"#,
       to: "home/orgs/prod/org.json", mode: 0o600)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tureen
 
-/// The open sign-in of a host, without a script.
+/// Tests the open sign-in of a host without a script.
 @Suite(.timeLimit(.minutes(10))) struct HostLoginsTests {
   @Test func close_whileACallWaits_endsItAndFreesThePort() async throws {
     let trial = try LoginTrial(), logins = HostLogins()

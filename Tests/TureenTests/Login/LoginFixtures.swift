@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import Tureen
 
-/// Time that passes when the test says so.
+/// A clock that only tests advance.
 final class ManualTime: Sendable {
   private struct State {
     var now = 0.0
@@ -53,7 +53,7 @@ final class ManualTime: Sendable {
     state.withLock { $0.sleeping.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
   }
 
-  /// Waits until so many are asleep, then lets time pass.
+  /// Waits for `sleepers` sleeping tasks, then advances the time.
   func pass(_ seconds: Double, sleepers: Int = 1) async {
     await withCheckedContinuation { continuation in
       let ready = state.withLock { state in
@@ -72,30 +72,30 @@ final class ManualTime: Sendable {
   }
 }
 
-/// News of a sign-in as they come.
-final class RecordedNews: Sendable {
+/// Records the events of a sign-in.
+final class RecordedEvents: Sendable {
   private struct State {
-    var all: [LoginNews] = []
-    var waiting: [(matches: @Sendable (LoginNews) -> Bool, continuation: CheckedContinuation<LoginNews, Never>)] = []
+    var all: [LoginEvent] = []
+    var waiting: [(matches: @Sendable (LoginEvent) -> Bool, continuation: CheckedContinuation<LoginEvent, Never>)] = []
   }
 
   private let state = Mutex(State())
 
-  var all: [LoginNews] { state.withLock { $0.all } }
+  var all: [LoginEvent] { state.withLock { $0.all } }
 
-  func take(_ news: LoginNews) {
+  func take(_ event: LoginEvent) {
     let ready = state.withLock { state in
-      state.all.append(news)
-      let ready = state.waiting.filter { $0.matches(news) }.map(\.continuation)
-      state.waiting.removeAll { $0.matches(news) }
+      state.all.append(event)
+      let ready = state.waiting.filter { $0.matches(event) }.map(\.continuation)
+      state.waiting.removeAll { $0.matches(event) }
       return ready
     }
-    for waiter in ready { waiter.resume(returning: news) }
+    for waiter in ready { waiter.resume(returning: event) }
   }
 
-  /// Waits for news of a kind, which may have come.
+  /// Waits for an event of a kind, which may have arrived already.
   @discardableResult
-  func first(where matches: @escaping @Sendable (LoginNews) -> Bool) async -> LoginNews {
+  func first(where matches: @escaping @Sendable (LoginEvent) -> Bool) async -> LoginEvent {
     await withCheckedContinuation { continuation in
       let known = state.withLock { state in
         let known = state.all.first(where: matches)
@@ -106,23 +106,23 @@ final class RecordedNews: Sendable {
     }
   }
 
-  /// The address that a browser is to open.
+  /// Returns the URL to open in the browser.
   func address() async -> String {
-    let news = await first { if case .authorize = $0 { true } else { false } }
-    if case .authorize(let url, _, _) = news { return url }
+    let event = await first { if case .authorize = $0 { true } else { false } }
+    if case .authorize(let url, _, _) = event { return url }
     return ""
   }
 }
 
-/// An org that answers a sign-in, by script.
+/// A scripted org for sign-ins.
 struct ScriptedOrg {
   static let userId = "005000000000001AAA", orgId = "00D000000000001EAA"
 
   let server: ScriptedServer
 
   /// - Parameters:
-  ///   - username: Who the org says signed in; nil keeps it to itself.
-  ///   - token: What the token resource answers; nil is a new session with a refresh token.
+  ///   - username: The user name that the org reports; nil to hide it.
+  ///   - token: The response of the token endpoint; nil for a new session with a refresh token.
   init(
     username: String? = "ann@acme.com", refreshToken: String? = "refresh-1", isSandbox: Bool = false,
     token: ScriptedAnswer? = nil, onRevoke: @escaping @Sendable (String) -> Void = { _ in }
@@ -156,33 +156,33 @@ struct ScriptedOrg {
     let url = Mutex("")
   }
 
-  /// Requests to a resource.
+  /// Returns the requests to a resource.
   func requests(_ path: String) -> [RecordedRequest] { server.requests.filter { $0.path == path } }
   var exchanges: [RecordedRequest] { requests("/services/oauth2/token") }
   var revoked: [String] { requests("/services/oauth2/revoke").map(\.text) }
 }
 
-/// A sign-in under test, with a home of its own.
+/// A sign-in under test with its own home.
 final class LoginTrial: Sendable {
   let folder: TemporaryFolder
   let port = TestBrowser.freePort()
   let time = ManualTime()
-  let news = RecordedNews()
+  let events = RecordedEvents()
   private let opened = Mutex<[String]>([])
   private let lines = AsyncStream<String>.makeStream()
 
-  /// - Parameter folder: Of another sign-in whose home it shares.
+  /// - Parameter folder: The folder of another sign-in, to share its home.
   init(in folder: TemporaryFolder? = nil) throws { self.folder = try folder ?? TemporaryFolder() }
 
   var home: String { folder.path + "/home" }
   var browser: TestBrowser { TestBrowser(port: port) }
-  /// What was given to the person's browser.
+  /// The URLs that were opened in the browser.
   var openedAddresses: [String] { opened.withLock { $0 } }
 
-  /// The person pastes something.
+  /// Pastes a line.
   func paste(_ line: String) { lines.continuation.yield(line) }
 
-  /// - Parameter change: What the command line says beside the org's address and the app.
+  /// - Parameter change: Options in addition to the org's URL and the app.
   func login(
     at url: String, policy: RetryPolicy = .never, _ change: (inout LoginSettings) -> Void = { _ in }
   ) throws -> Login {
@@ -190,41 +190,41 @@ final class LoginTrial: Sendable {
     (settings.home, settings.org, settings.loginURL, settings.clientId) = (home, "prod", url, "app")
     settings.redirectURI = "http://localhost:\(port)/OauthRedirect"
     change(&settings)
-    var world = Login.Surroundings()
-    world.retry = time.environment
-    world.policy = policy
-    world.openBrowser = { url in
+    var dependencies = Login.Dependencies()
+    dependencies.retry = time.environment
+    dependencies.policy = policy
+    dependencies.openBrowser = { url in
       self.opened.withLock { $0.append(url) }
       return true
     }
-    var around = LoginPlan.Surroundings()
-    around.variable = { _ in nil }
-    return Login(try LoginPlan(settings, around), settings, home: home, world)
+    var sources = LoginPlan.Sources()
+    sources.variable = { _ in nil }
+    return Login(try LoginPlan(settings, sources), settings, home: home, dependencies)
   }
 
   func run(_ login: Login) -> Task<LoginAccount, any Error> {
-    Task { try await login.run(lines: lines.stream) { self.news.take($0) } }
+    Task { try await login.run(lines: lines.stream) { self.events.take($0) } }
   }
 
-  /// The way back from the org, once the address has been given.
-  /// - Parameter parameters: In front of the state.
+  /// Waits for the URL, and returns the redirect back from the org.
+  /// - Parameter parameters: The parameters before the state.
   func answer(_ parameters: String = "code=the-code") async -> String {
     "/OauthRedirect?\(parameters)&state=\(await state())"
   }
 
   func state() async -> String {
-    let parameter = await news.address().split(separator: "&").first { $0.hasPrefix("state=") }
+    let parameter = await events.address().split(separator: "&").first { $0.hasPrefix("state=") }
     return parameter.map { String($0.dropFirst("state=".count)) } ?? ""
   }
 
-  /// A file under the home; nil when there is none.
+  /// Reads a file in the home; nil if it does not exist.
   func file(_ path: String) -> JSONValue? { FileSystem.read("\(home)/\(path)").flatMap { try? JSONValue(parsing: $0) } }
 
-  /// Whether anything of an org is kept.
+  /// True if nothing of the org is stored.
   var keepsNothing: Bool { !FileSystem.exists("\(home)/orgs/prod") && !FileSystem.exists("\(home)/orgs.json") }
 }
 
-/// The error of a sign-in that must fail.
+/// Returns the error of a sign-in that must fail.
 func failure(of login: Task<LoginAccount, any Error>) async throws -> any Error {
   switch await login.result {
   case .success(let account): throw UnexpectedLogin(account: account)

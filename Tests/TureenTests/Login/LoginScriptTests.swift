@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tureen
 
-/// Sign-ins that scripts begin: `startLogin`, `finishLogin` and `cancelLogin` of `tureen.accounts`.
+/// Tests sign-ins by scripts: `startLogin`, `finishLogin` and `cancelLogin` of `tureen.accounts`.
 @Suite(.timeLimit(.minutes(10))) struct LoginScriptTests {
   private let runner: ScriptRunner
   private let person: ScriptPerson
@@ -65,7 +65,7 @@ import Testing
     #expect(FileSystem.exists(runner.home + "/orgs/prod/org.json"))
   }
 
-  /// A script whose org is not known yet: it signs a person in, and goes on with the data.
+  /// A script with an unknown org signs a person in and then reads data.
   @Test func startLogin_orgOfTheHostUnknown_itsDataAreReadAfterwards() async throws {
     let result = try await run(
       """
@@ -89,7 +89,7 @@ import Testing
     #expect(!person.isOpen)
   }
 
-  /// Two calls wait for the same sign-in; a pasted address may come before the browser.
+  /// Two calls wait for the same sign-in; the pasted URL may arrive before the browser's request.
   @Test func finishLogin_twoCalls_getTheSameAnswer() async throws {
     let result = try await run(
       """

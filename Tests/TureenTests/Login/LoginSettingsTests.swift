@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tureen
 
-/// What a sign-in takes from the home and from `bootconfig.json`.
+/// Tests the values that a sign-in takes from the home and from `bootconfig.json`.
 @Suite struct LoginSettingsTests {
   private let folder: TemporaryFolder
   private var home: String { folder.path + "/home" }
@@ -37,7 +37,7 @@ import Testing
     #expect(other.plan.browser?.request.loginURL == "https://other.my.salesforce.com" && other.plan.orgName == nil)
     var host = HostSettings()
     host.org = "sandbox"
-    // The embedded org has its own way.
+    // The embedded sandbox org is not signed in to this way.
     #expect(try login(host).plan.browser?.request.loginURL == "https://acme.my.salesforce.com")
     host.org = "qa"
     let unknown = try login(host)

@@ -5,19 +5,19 @@ import Testing
 
 @testable import Tureen
 
-/// The listener of a sign-in over real sockets.
+/// Tests the listener of a sign-in over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
   private let port = TestBrowser.freePort()
   private var uri: String { "http://localhost:\(port)/OauthRedirect" }
   private var browser: TestBrowser { TestBrowser(port: port) }
 
-  /// As the authorize resource gets it.
+  /// Returns the state parameter that the authorize endpoint gets.
   static func state(of request: AuthorizationRequest) -> String {
     let parameter = request.url.split(separator: "&").first { $0.hasPrefix("state=") }
     return parameter.map { String($0.dropFirst("state=".count)) } ?? ""
   }
 
-  /// Runs a listener; the answers it reports come in a stream.
+  /// Runs a listener and streams the answers that it reports.
   private func listening(
     limits: LoopbackListener.Limits = LoopbackListener.Limits(),
     _ body: (LoopbackListener, _ target: String, inout AsyncStream<AuthorizationRequest.Answer>.Iterator) async throws -> Void
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// A second request on the connection that is held gets no answer in the first one's place.
+  /// A second request on the held connection must not get the response of the first one.
   @Test func callback_pipelinedTwice_isAnsweredOnce() async throws {
     try await listening { listener, target, answers in
       let text = "GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -101,7 +101,7 @@ import Testing
       #expect(held.status == 303 && held.header("Location") == "/failed")
       #expect(await browser.get("/failed").text.contains("has not answered yet"))
       #expect(await answers.next() == .code("a"))
-      // The browser has gone: nothing is waited for.
+      // The browser has disconnected, so this returns at once.
       await listener.end(.done(user: "u", org: "o"))
       #expect(await browser.get("/done").status == 200)
     }
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// Browsers open connections in advance, and other programs could: the answer comes through.
+  /// Idle connections, which browsers open in advance, do not block the redirect.
   @Test func connections_thatSayNothing_keepNoAnswerOut() async throws {
     try await listening { listener, target, answers in
       let silent = (0..<20).compactMap { _ in browser.connected() }
@@ -199,7 +199,7 @@ import Testing
     try await listening { _, _, _ in
       #expect(await browser.get("/x").status == 404)
       if TestBrowser.hasIPv6 { #expect(await TestBrowser(port: port, isIPv6: true).get("/x", host: "[::1]").status == 404) }
-      // Another loopback address of the same machine is not bound: the port is free there.
+      // Other loopback addresses of the machine are not bound, so the port is free there.
       let socket = try #require(TestBrowser(port: port, host: 0x7F00_0002).bound())
       close(socket)
     }

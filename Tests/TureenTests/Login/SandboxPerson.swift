@@ -1,7 +1,7 @@
 import SandboxOrg
 import Testing
 
-/// A person at the sandbox org's sign-in pages, whose browser is plain sockets.
+/// A person who signs in on the sandbox org's pages, through plain sockets.
 struct SandboxPerson: Sendable {
   let username: String
   let password: String
@@ -11,8 +11,8 @@ struct SandboxPerson: Sendable {
     (username, password) = (access.username, access.password)
   }
 
-  /// Signs in at an address of the authorize resource and allows the app.
-  /// - Returns: Where the org sends the browser back to.
+  /// Signs in at a URL of the authorize endpoint and allows the app.
+  /// - Returns: The redirect URL.
   func signIn(at address: String) async throws -> String {
     let rest = address.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)[1...]
     let host = String(try #require(rest.first)), target = "/" + (rest.dropFirst().first ?? "")

@@ -5,17 +5,17 @@ import Support
 
 @testable import Tureen
 
-/// The person and the browser of a script that begins sign-ins: the service `person`, and Lua that uses it.
+/// A person with a browser for scripts that start sign-ins: the service `person`, and Lua code that uses it.
 struct ScriptPerson: Sendable {
   let server: SandboxServer
   let port: Int
-  /// Where the org may send the browser back to, when it listens.
+  /// The redirect URI to which the host listens.
   var redirect: String { ScriptPerson.redirect(port) }
 
   static func redirect(_ port: Int) -> String { "http://localhost:\(port)/OauthRedirect" }
 
-  /// `signIn` answers where the org sends the browser back to; `follow` goes there and answers with the statuses and the last
-  /// page, `signInAndFollow` does both; `port` says whether it is `open` or `free`.
+  /// Implements the service: `signIn` returns the redirect URL; `follow` requests it and returns the statuses and the final page;
+  /// `signInAndFollow` does both; `port` returns `open` or `free`.
   @Sendable func service(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
     let url = arguments["url"]?.stringValue ?? ""
     return try Blocking.run {
@@ -41,7 +41,7 @@ struct ScriptPerson: Sendable {
     return true
   }
 
-  /// Locals for the body of a task.
+  /// Lua locals for the body of a task.
   var lua: String {
     let access = server.credentials()
     return """

@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Bytes to the listener of a sign-in and back, as no browser would hide them.
+/// Exchanges raw bytes with the listener of a sign-in.
 struct TestBrowser: Sendable {
   struct Answer: Sendable {
-    /// 0 when the connection was closed without one.
+    /// The status; 0 if the connection was closed without a response.
     let status: Int
     let text: String
 
@@ -17,10 +17,10 @@ struct TestBrowser: Sendable {
 
   let port: Int
   var isIPv6 = false
-  /// Of IPv4.
+  /// The IPv4 address.
   var host: UInt32 = 0x7F00_0001
 
-  /// Ports below those that systems give out by themselves: no other test has them.
+  /// Returns a port below the ephemeral range that no other test uses.
   static func freePort() -> Int { 20_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 12_000 }
   private static let ports = Atomic<Int>(0)
 
@@ -35,7 +35,7 @@ struct TestBrowser: Sendable {
     return await send(lines.joined(separator: "\r\n") + "\r\n\r\n")
   }
 
-  /// Sends this and reads to the end of the connection.
+  /// Sends a text and reads to the end of the connection.
   func send(_ text: String) async -> Answer {
     guard let socket = connected() else { return Answer(status: -1, text: "not connected") }
     return await TestBrowser.exchange(text, socket)
@@ -60,10 +60,10 @@ struct TestBrowser: Sendable {
     }
   }
 
-  /// A connection that says nothing yet; nil when it is refused.
+  /// Opens an idle connection; returns nil if it is refused.
   func connected() -> Int32? { opened { connect($0, $1, $2) } }
 
-  /// A socket that has the port; nil when another has it.
+  /// Returns a socket that is bound to the port; nil if the port is in use.
   func bound() -> Int32? {
     let socket = opened { bind($0, $1, $2) }
     if let socket { listen(socket, 1) }
@@ -81,7 +81,7 @@ struct TestBrowser: Sendable {
     return socket
   }
 
-  /// - Parameter host: nil is ::1.
+  /// - Parameter host: The IPv4 address; nil for ::1.
   private static func withAddress(
     _ port: Int, _ host: UInt32?, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) -> Int32 {
@@ -107,7 +107,7 @@ struct TestBrowser: Sendable {
 }
 
 extension String {
-  /// What stands before the first such text.
+  /// Returns the text before the first occurrence of `mark`.
   fileprivate func components(until mark: String) -> Substring {
     var end = startIndex
     while end < endIndex, !self[end...].hasPrefix(mark) { end = index(after: end) }

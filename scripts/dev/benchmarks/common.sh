@@ -1,5 +1,5 @@
-# What bench and bench-sync have in common: the folder they work in, the C programs, the page server, the account. Both source it
-# with these set: `tool`, its own name in messages; `root`; `sources`, this folder; `tureen`, the release binary.
+# Shared by bench and bench-sync: the work folder, the C programs, the page server, the account. Both source it after they set
+# `tool`, its own name in messages; `root`; `sources`, this folder; `tureen`, the release binary.
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/tureen-$tool.XXXXXX")
 children=()
@@ -10,7 +10,7 @@ cleanup() {
 trap cleanup EXIT
 fail() { echo "$tool: $*" >&2; exit 1; }
 
-# end_child PROCESS: asks a child to end and waits for it; its exit status.
+# end_child PROCESS: asks a child to end, waits for it, and returns its exit status.
 end_child() {
   local child others=()
   for child in "${children[@]}"; do [ "$child" = "$1" ] || others+=("$child"); done
@@ -29,17 +29,17 @@ compile_library() {
 
 # The release binary, unless the caller named one.
 build_tureen() {
-  [ -n "${TUREEN:-}" ] || swift build -c release --product tureen >"$work/build.log" 2>&1 ||
+  [ -n "${TUREEN:-}" ] || { swift build -c release --product tureen && swift build -c release --product tureen-worker; } >"$work/build.log" 2>&1 ||
     { tail -40 "$work/build.log" >&2; fail "the release build failed"; }
 }
 
-# await_file FILE WHAT: until the file holds something.
+# await_file FILE WHAT: waits until the file is not empty.
 await_file() {
   for _ in $(seq 200); do [ ! -s "$1" ] || return 0; sleep 0.05; done
   fail "$2 does not start"
 }
 
-# start_pages DELAY DIRECTORY...: serves folders of pages at $url, the first of them until use_pages says another.
+# start_pages DELAY DIRECTORY...: serves folders of pages at $url; the first one until use_pages selects another.
 start_pages() {
   "$work/serve" --delay "$1" "${@:2}" >"$work/port" &
   children+=($!)
@@ -47,14 +47,14 @@ start_pages() {
   url=http://127.0.0.1:$(cat "$work/port")
 }
 
-# tell_server PATH: its answer to a command.
+# tell_server PATH: sends a command and prints the answer.
 tell_server() { curl -fsS "$url/bench/$1"; }
 
 use_pages() { tell_server "use/$1" >"$work/switched"; }
 
 announced() { sed -n "s/^ *$1  *//p" "$work/announced"; }
 
-# start_sandbox: a sandbox org of 10,000 contacts in a process of its own, at $url, with its account; $sandbox is the process.
+# start_sandbox: starts a sandbox org of 10,000 contacts in its own process, at $url, with its account; $sandbox is the process.
 start_sandbox() {
   "$tureen" sandbox --home "$work/sandbox" --contacts 10000 --accounts 500 >"$work/announced" 2>"$work/err" &
   sandbox=$!

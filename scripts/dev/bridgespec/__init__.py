@@ -1,1 +1,1 @@
-"""Reads bridge-spec, checks it, and makes what follows from it."""
+"""Reads and checks bridge-spec, and generates files from it."""

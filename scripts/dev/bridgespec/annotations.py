@@ -1,4 +1,4 @@
-"""The types of LuaCATS annotations: reads them, so that a wrong one is found, and says which names they use."""
+"""Parses the types of LuaCATS annotations, to find invalid ones and the names that they use."""
 import re
 
 BUILT_IN = {
@@ -9,7 +9,7 @@ TOKEN = re.compile(r'\s*(?:("[^"]*")|(\.\.\.)|([A-Za-z_][\w.]*[A-Za-z0-9_]|[A-Za
 
 
 class Reader:
-    """Reads one type."""
+    """Parses one type."""
 
     def __init__(self, text):
         self.text, self.names, self.tokens, at = text, set(), [], 0
@@ -94,7 +94,7 @@ class Reader:
 
 
 def names(text):
-    """The names a type uses. Raises ValueError when it is none."""
+    """Returns the names that a type uses. Raises ValueError if the type is invalid."""
     reader = Reader(text)
     reader.type()
     if reader.tokens:

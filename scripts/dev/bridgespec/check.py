@@ -1,4 +1,4 @@
-"""What is wrong in bridge-spec, as far as its own files tell."""
+"""Finds mistakes in bridge-spec from its own files."""
 from . import annotations
 from .load import functions
 from .luacats import class_of, defined_names
@@ -30,7 +30,7 @@ class Check:
                 self.mistake(where, f"the key '{key}' is unknown")
 
     def value(self, where, value):
-        """A shape: of an argument, a result or a member."""
+        """Checks the shape of an argument, a result or a member."""
         self.keys(where, value, VALUE_KEYS)
         kind = value.get("type")
         if kind not in KINDS and kind not in self.spec.types:

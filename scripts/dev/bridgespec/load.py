@@ -16,7 +16,7 @@ class Spec:
     errors: dict  # "bridge/closed" -> {"meaning", "retryable"}
 
     def fields_of(self, name):
-        """The members of a shared type; those of a state are the detail of its event."""
+        """Returns the members of a shared type. Those of a state are the detail of its event."""
         kind = self.types[name]
         if "event" not in kind:
             return kind["fields"]
@@ -29,7 +29,7 @@ def _pairs(path):
         keys = [key for key, _ in pairs]
         for key in keys:
             if keys.count(key) > 1:
-                raise SpecError(f"{path}: the key '{key}' stands there twice")
+                raise SpecError(f"{path}: the key '{key}' occurs twice")
         return dict(pairs)
 
     return unique
@@ -55,7 +55,7 @@ def read(folder):
 
 
 def functions(module):
-    """(owner, separator, name, function) of each function of a module; owner "" is the module itself, else a class."""
+    """Yields (owner, separator, name, function) for each function of a module; owner is "" for the module itself, else a class."""
     for name, function in module.get("functions", {}).items():
         yield "", ".", name, function
     for owner, kind in module.get("classes", {}).items():

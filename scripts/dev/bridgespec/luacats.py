@@ -1,4 +1,4 @@
-"""The LuaCATS definitions: bridge-spec/library."""
+"""Generates the LuaCATS definitions, bridge-spec/library."""
 from .load import functions
 
 HEAD = {
@@ -6,7 +6,7 @@ HEAD = {
     "force": "-- Definitions for editors (LuaCATS) of the record library. Never loaded by a script.",
 }
 MADE = "-- Made by scripts/dev/spec from bridge-spec: change that, then run it."
-# Which modules stand in which file; all others are in the first.
+# The modules of each file; all others are in the first.
 FORCE = ("force", "optimistic")
 KINDS = {"object": "table", "any": "any", "array": "table", "fieldlist": "string[]|string"}
 WIDTH = 120
@@ -18,7 +18,7 @@ def class_of(module):
 
 
 def defined_names(spec):
-    """Every class and alias."""
+    """Returns every class and alias."""
     names = {"tureen.Success", "tureen.Failure"} | {kind["class"] for kind in spec.types.values()}
     for module in spec.modules.values():
         names |= {class_of(module), *module.get("classes", {}), *module.get("aliases", {})}
@@ -27,13 +27,13 @@ def defined_names(spec):
 
 
 def client_class(module):
-    """The class of a module's client: its functions as they read inside a task. Where all of them wait, the module's own."""
+    """Returns the class of a module's client, with its functions for use inside a task; the module's own class if all of them wait."""
     waits = all(function.get("waits") for function in module["functions"].values() if "answer" in function)
     return class_of(module) if waits else f"{class_of(module)}.Client"
 
 
 def annotation(spec, value):
-    """A shape as a LuaCATS type."""
+    """Returns a shape as a LuaCATS type."""
     kind = value["type"]
     if "values" in value:
         return "|".join(f'"{word}"' for word in value["values"])
@@ -47,7 +47,7 @@ def annotation(spec, value):
 
 
 def wrapped(text):
-    """A comment, in lines that fit."""
+    """Returns a comment, wrapped."""
     lines, line = [], ""
     for word in text.split():
         if line and len(line) + len(word) + 5 > WIDTH:
@@ -71,22 +71,22 @@ def optional(text):
 
 
 def is_raw(function):
-    """Whether it is exec, or alike."""
+    """Returns whether the function is exec or similar."""
     return [parameter["name"] for parameter in function.get("parameters", [])][:1] == ["service"]
 
 
 def parameters_of(function):
-    """(name, type, meaning) of all parameters, the callbacks among them."""
+    """Returns (name, type, meaning) of all parameters, including the callbacks."""
     result = []
     for parameter in function.get("parameters", []):
         kind = optional(parameter["type"]) if parameter.get("optional") else parameter["type"]
         result.append((parameter["name"], kind, parameter.get("meaning", "")))
     if "answer" in function:
         answer = function["answer"]
-        # A callback may return what it likes, as `return next_step()` does; nobody looks at it.
+        # A callback may return anything, as `return next_step()` does; the result is ignored.
         success = ("success", f"(fun({answer['name']}: {answer['type']}): any)?", answer.get("meaning", ""))
         failure = ("failure", "tureen.Failure?", "")
-        # The raw call has its callbacks in front.
+        # The callbacks of the raw call come first.
         result = [success, failure] + result if is_raw(function) else result + [success, failure]
     return result
 
@@ -99,10 +99,10 @@ def summary_of(spec, function):
 
 
 def awaited(function):
-    """What a call returns that waits by itself. No `?` for the error: whoever met a nil value may use it unasked."""
+    """Returns the results of a call that waits by itself. The error has no `?`: after a nil value it can be used without a check."""
     answer = function["answer"]
-    return [{"type": f"{answer['type']}|nil", "name": answer["name"], "meaning": "what success gets, inside a task"},
-            {"type": "tureen.Error", "name": "err", "meaning": "nil when it went well"}]
+    return [{"type": f"{answer['type']}|nil", "name": answer["name"], "meaning": "the value that success gets, inside a task"},
+            {"type": "tureen.Error", "name": "err", "meaning": "nil on success"}]
 
 
 def returns_of(function):
@@ -113,7 +113,7 @@ def returns_of(function):
 
 
 def shorter_calls(function):
-    """The parameters of calls that leave optional ones out in front of their callbacks: from the end, or the first one."""
+    """Returns the parameters of calls that omit optional ones before their callbacks: from the end, or the first one."""
     given = function.get("parameters", [])
     calls = []
     if "answer" in function and given and not is_raw(function):
@@ -128,7 +128,7 @@ def shorter_calls(function):
 
 
 def overloads(function, owner):
-    """The other forms of a call, as types: without optional parameters, and with the store in front. `owner`: a method's class."""
+    """Returns the other forms of a call as types: without optional parameters, and with the store first. `owner`: a method's class."""
     parameters, shorter = parameters_of(function), shorter_calls(function)
     store = [("storeConfig", "boolean|tureen.StoreConfig", "")]
     forms = shorter + ([store + form for form in [parameters] + shorter] if function.get("store") else [])
@@ -139,13 +139,13 @@ def overloads(function, owner):
 
 
 def gives_itself(function):
-    """Whether a method gives an object of the class it was called on, which may be one that a script made."""
+    """Returns whether a method returns an object of the class on which it was called, which a script may have made."""
     values = function.get("returns", []) + [function.get("answer", {})]
     return any(value.get("type") == "self" for value in values)
 
 
 def of_class(function, name):
-    """The function with this type in place of `self`."""
+    """Returns the function with this type in place of `self`."""
     def named(value):
         return {**value, "type": name} if value["type"] == "self" else value
 
@@ -210,14 +210,14 @@ def module_lines(spec, module):
 
 
 def module_text(module, name):
-    """The file that `require` of this name finds: the value has the module's class."""
+    """Returns the file that `require` of this name finds; its value has the module's class."""
     value = module["module"]
     kind = class_of(module) if name in module["require"] else client_class(module)
     return "\n".join([f"---@meta {name}", MADE, "", f"---@type {kind}", f"local {value}", f"return {value}", ""])
 
 
 def client_text(spec, module):
-    """The file of a client: the functions that answer, without their callbacks, and those that return at once."""
+    """Returns the file of a client: the waiting functions without their callbacks, and those that return at once."""
     kind = client_class(module)
     lines = [f"---@meta {module['client']['require'][0]}", MADE, ""]
     lines += class_lines(kind, None, module["client"]["summary"], {}) + ["local client = {}"]
@@ -226,13 +226,13 @@ def client_text(spec, module):
             function = {**function, "summary": summary_of(spec, function), "returns": awaited(function)}
             del function["answer"]
         elif "action" in function:
-            continue  # it answers again and again
+            continue  # it answers repeatedly
         lines += [""] + definition(spec, "client", ".", name, function)
     return "\n".join(lines + ["", "return client", ""])
 
 
 def function_text(spec, module, name):
-    """The file of a module that is a function."""
+    """Returns the file of a module that is a function."""
     value = module["module"]
     lines = definition(spec, value, "", "", module["functions"][""])
     lines[-1] = f"local {lines[-1]}"
@@ -254,13 +254,13 @@ def text(spec, file):
 
 
 def files(spec):
-    """Path in the library -> text. What can be required has a file by its name, where any server finds it."""
+    """Returns path in the library -> text. Each module has a file of its name, where any language server finds it."""
     made = {f"{file}.lua": text(spec, file) for file in HEAD}
     for module in spec.modules.values():
         client = module.get("client", {}).get("require", [])
         for name in module["require"] + client:
             if name in ("tureen", "tureen.force"):
-                continue  # the two above say so themselves
+                continue  # the two above include it
             if "" in module["functions"]:
                 content = function_text(spec, module, name)
             elif name in client[:1] and client_class(module) != class_of(module):

@@ -1,4 +1,4 @@
-"""The API reference: bridge-spec/reference.md."""
+"""Generates the API reference, bridge-spec/reference.md."""
 import json
 
 from .load import functions
@@ -6,8 +6,8 @@ from .luacats import annotation, class_of, sentence, summary_of
 
 HEAD = """# Reference
 
-Made by `scripts/dev/spec` from the files beside this one. Every function whose line ends in `success, error` can be awaited:
-`local value, err = tureen.await(fn, ...)`. One with `[config,]` takes which store is meant first: `true` for the global one, or
+`scripts/dev/spec` generates this page from the files beside it. You can await every function whose line ends in `success, error`:
+`local value, err = tureen.await(fn, ...)`. The first argument of a function with `[config,]` may be a store config: `true` for the global store, or
 `{isGlobalStore = boolean, storeName = string}`.
 """
 
@@ -33,7 +33,7 @@ def call_line(module, owner, separator, name, function):
 
 def listed_parameters(function):
     return [
-        f"- {code(p['name'])}: {code(p['type'])}" + (", may be left out" if p.get("optional") else "") +
+        f"- {code(p['name'])}: {code(p['type'])}" + (", optional" if p.get("optional") else "") +
         (f"; {p['meaning']}" if p.get("meaning") else "")
         for p in function.get("parameters", [])
     ]
@@ -70,15 +70,15 @@ def listed_fields(fields):
 
 
 def class_lines(name, kind):
-    """What an object of a class holds; its methods follow."""
+    """Lists the fields of a class; its methods follow."""
     if "fields" not in kind:
         return []
-    parent = f" Has the fields of {code(kind['parent'])}, too." if "parent" in kind else ""
+    parent = f" Also has the fields of {code(kind['parent'])}." if "parent" in kind else ""
     return [f"#### `{name}`", "", f"{kind.get('summary', '')}{parent}".strip(), "", *listed_fields(kind["fields"]), ""]
 
 
 def module_lines(spec, module):
-    lines = [f"## {class_of(module)}", "", module["summary"], "", "`require` finds it as " +
+    lines = [f"## {class_of(module)}", "", module["summary"], "", "Names for `require`: " +
              ", ".join(code(name) for name in module["require"]) + ".", ""]
     if "client" in module:
         client = module["client"]
@@ -94,7 +94,7 @@ def module_lines(spec, module):
 
 
 def default_text(default):
-    """A default as a script may copy it: a word as it is, anything else as JSON."""
+    """Returns a default in a form to copy: a word unchanged, anything else as JSON."""
     return default if isinstance(default, str) and default else json.dumps(default, ensure_ascii=False)
 
 
@@ -117,7 +117,7 @@ def action_lines(spec, name, action):
     if action["arguments"]:
         lines += table(spec, action["arguments"]) + [""]
     if "oneOf" in action:
-        lines += ["One of " + " and ".join(code(key) for key in action["oneOf"]) + " is needed.", ""]
+        lines += ["At least one of " + ", ".join(code(key) for key in action["oneOf"]) + " is required.", ""]
     result = action["result"]
     return lines + [f"Result: {code(annotation(spec, result))}. {result.get('meaning', '')}".rstrip(), ""]
 
@@ -126,12 +126,12 @@ def text(spec):
     lines = HEAD.split("\n")
     for name in ["tureen"] + [name for name in spec.modules if name != "tureen"]:
         lines += module_lines(spec, spec.modules[name])
-    lines += ["# Events", "", "`tureen.on(name, listener)` hears the detail, `tureen.document.addEventListener` `{type, detail}`.", ""]
+    lines += ["# Events", "", "Listeners of `tureen.on(name, listener)` get the detail, those of `tureen.document.addEventListener` get `{type, detail}`.", ""]
     for name, event in spec.events.items():
         lines += [f"### `{name}`", "", event["summary"], ""] + [f"- {when}" for when in event["when"]] + [""]
         if event["detail"]:
             lines += table(spec, event["detail"]) + [""]
-    lines += ["# Actions", "", "What `tureen.exec(success, error, service, action, args)` takes; a `?` marks what may be missing.", ""]
+    lines += ["# Actions", "", "The services and actions of `tureen.exec(success, error, service, action, args)`. A `?` marks optional arguments.", ""]
     for name, action in spec.actions.items():
         lines += action_lines(spec, name, action)
     lines += ["# Types", ""]

@@ -1,4 +1,4 @@
-"""The runtime's rules for arguments: Sources/LuaBridge/ActionArguments*.swift. Formatted as swift-format would."""
+"""Generates the runtime's rules for arguments, Sources/LuaBridge/ActionArguments*.swift, in swift-format's layout."""
 
 MADE = "// Made by scripts/dev/spec from bridge-spec/actions: change those, then run it.\n\n"
 HEAD = """// Made by scripts/dev/spec from bridge-spec/actions and bridge-spec/types.json: change those, then run it.
@@ -44,7 +44,7 @@ def field(name, value):
 
 
 def fields(values, indent):
-    """A list of fields: on one line when it fits, else a line each."""
+    """Returns a list of fields, on one line if it fits, else one a line."""
     listed = [field(name, value) for name, value in values.items()]
     one = f"[{', '.join(listed)}]"
     if len(one) + indent + 30 <= WIDTH:
@@ -54,7 +54,7 @@ def fields(values, indent):
 
 
 def used_types(spec):
-    """The shared types that arguments use."""
+    """Returns the shared types that arguments use."""
     used, waiting = set(), [a for action in spec.actions.values() for a in action["arguments"].values()]
     while waiting:
         value = waiting.pop()
@@ -94,7 +94,7 @@ def service_text(spec, service):
 
 
 def summaries(spec):
-    """What each action does: Sources/LuaBridge/ActionSummaries.swift."""
+    """Generates the actions' summaries, Sources/LuaBridge/ActionSummaries.swift."""
     lines = ["// Made by scripts/dev/spec from bridge-spec/actions: change those, then run it.", "", "extension ActionCatalog {"]
     lines.append("  /// What each action does, by the last word of its service and its wire name.")
     lines.append("  static let summaries = [")
@@ -109,7 +109,7 @@ def summaries(spec):
 
 
 def texts(spec):
-    """Rules of services with shared types, and those of the others."""
+    """Returns the rules of the services that use shared types, and the rules of the others."""
     shared = []
     for name in used_types(spec):
         shared.append(f"  static let {name} = Shape.object({fields(spec.fields_of(name), 2)})")

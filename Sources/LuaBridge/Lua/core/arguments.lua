@@ -1,13 +1,14 @@
---- The calling rules of the plug-ins' functions: a store config in front, optional arguments, callbacks at the end.
+--- Implements the calling conventions of the Mobile SDK's plug-ins: a leading store config, optional arguments, trailing
+--- callbacks.
 local core = ...
 local calls = core.import "calls"
 
 local M = {}
 
---- function -> {start = function(success, error, ...), is_sync = boolean}: the way `await` calls it.
+--- function -> {start = function(success, error, ...), is_sync = boolean}: how `await` calls the function.
 M.starters = setmetatable({}, { __mode = "k" })
 
---- function -> the spec that `define` got, for modules that derive another function from it.
+--- function -> the spec passed to `define`, for modules that derive another function from it.
 M.specs = setmetatable({}, { __mode = "k" })
 
 --- Returns the type of a value as error messages name it.
@@ -17,7 +18,7 @@ function M.type_name(value)
   return type(value)
 end
 
---- Raises: "registerSoup: argument 2 'indexSpecs' must be an array of tables, got string".
+--- Raises an error such as "registerSoup: argument 2 'indexSpecs' must be an array of tables, got string".
 function M.wrong(caller, position, name, expected, value)
   core.raise("invalidArguments", ("%s: argument %d '%s' must be %s, got %s")
     :format(caller, position, name, expected, M.type_name(value)))
@@ -34,13 +35,13 @@ local function is_object(value) return is_table(value) or core.is_record(value) 
 local function to_integer(value) return type(value) == "number" and math.tointeger(value) or nil end
 local function is_integer(value) return to_integer(value) ~= nil end
 
---- Field names: an array of them, or one string with commas between them.
+--- Returns true for field names: an array, or a string with commas.
 local function is_fieldlist(value)
   if type(value) ~= "string" then return is_list(value) end
   return not ("," .. value .. ","):find(",%s*,")
 end
 
---- Field names as a list. `attributes`, which every record has beside its fields, is left out: no request can ask for it.
+--- Converts field names to a list. Omits `attributes`, which every record has but no request can select.
 ---@param value string[]|string
 ---@return string[]
 function M.fieldlist(value)
@@ -73,7 +74,7 @@ local function is_soup_or_spec(value)
   return is_string(value) or (is_table(value) and rawget(value, "queryType") ~= nil)
 end
 
---- kind -> {its name in messages, test, test of each element}
+--- kind -> {its name in messages, test, test of an element, name of an element}
 local kinds = {
   string = { "a string", is_string },
   integer = { "an integer", is_integer },
@@ -93,7 +94,7 @@ local kinds = {
   id_or_name = { "a sync id or a sync name", function(value) return is_string(value) or is_integer(value) end },
 }
 
---- Checks a value and returns it as it is sent; nil for an optional one that is nil or null.
+--- Checks a value and returns it in the form to send; nil for an optional one that is nil or null.
 local function check(caller, position, param, value)
   local name, kind, is_optional = param[1], kinds[param[2]], param.optional
   if is_optional and (value == nil or value == core.null) then return nil end
@@ -129,13 +130,13 @@ local function config_from_table(caller, value)
   return { isGlobalStore = is_global, storeName = name }
 end
 
---- Reads which store a call means; the second result is the number of arguments that say so (0 or 1).
+--- Reads the store config of a call. The second result is the number of arguments that it takes (0 or 1).
 local function read_config(caller, given, is_needed)
   local value = given[1]
   if given.n == 0 and not is_needed then return { isGlobalStore = false }, 0 end
   if value == nil or value == core.null then
-    core.raise("invalidArguments", ("%s: argument 1 must not be %s; leave the store config out or give one")
-      :format(caller, value == nil and "nil" or "null"))
+    core.raise("invalidArguments", ("%s: argument 1 must not be %s; %s"):format(caller, value == nil and "nil" or "null",
+      is_needed and "pass a store config" or "omit the store config or pass one"))
   end
   if type(value) == "boolean" then return { isGlobalStore = value }, 1 end
   if type(value) == "table" then
@@ -146,7 +147,7 @@ local function read_config(caller, given, is_needed)
   return { isGlobalStore = false }, 0
 end
 
---- Returns the position of the first callback: the first function, else the place behind the last parameter.
+--- Returns the position of the first callback: the first function, else the position after the last parameter.
 local function callbacks_at(given, shift, params)
   local count = #params
   for i = shift + 1, math.min(given.n, shift + count) do
@@ -161,7 +162,7 @@ local function check_callback(caller, position, name, value)
   return value
 end
 
---- Checks the arguments before position `stop` against the parameters; returns the values in order, nil for a missing one.
+--- Checks the arguments before position `stop` against the parameters. Returns the values in order, nil for missing ones.
 local function read_parameters(spec, given, shift, stop)
   local values = {}
   for i, param in ipairs(spec.params) do
@@ -177,14 +178,16 @@ local function read_parameters(spec, given, shift, stop)
   return values
 end
 
---- Makes a function with the plug-ins' calling rules.
----
---- `spec`: `name`; `params`, a list of `{name, kind, optional = boolean}`; `has_store`, whether a store config may lead,
---- `needs_config`, whether one must;
---- `is_method`, whether an object leads, called as `object:name(...)`, which then takes the config's place; `is_sync`,
---- whether it answers several times; `callback`, the first callback's name when it is not `success`;
---- `insert(given, at)`, to put in arguments a caller may leave out, `at` the position of the first one;
---- `send(success, error, config, values, name)`, with the checked arguments: what it returns, the function returns.
+--- Creates a function with the plug-ins' calling conventions from `spec`:
+---   name          the function's name
+---   params        a list of {name, kind, optional = boolean}
+---   has_store     true: the first argument may be a store config
+---   needs_config  true: the first argument must be a store config
+---   is_method     true: it is called as object:name(...); the object takes the config's place
+---   is_sync       true: it calls success several times
+---   callback      the first callback's name if it is not `success`
+---   insert(given, at)  inserts omitted arguments; `at` is the position of the first one
+---   send(success, error, config, values, name)  gets the checked arguments; the function returns its result
 function M.define(spec)
   local count = #spec.params
   local function read(given)
@@ -217,7 +220,7 @@ function M.define(spec)
   return call
 end
 
---- Makes a `send` for the common case: one action whose keys are the store's and `keys`, in the order of the parameters.
+--- Returns a `send` function for the common case: one action with the store's keys and `keys`, in the order of the parameters.
 function M.action(service, action, keys)
   return function(success, failure, config, values, caller)
     local args = config
@@ -226,7 +229,7 @@ function M.action(service, action, keys)
   end
 end
 
---- Defines `M[name]` of a module: it sets up what the configuration files say of the user's stores, or of the global ones.
+--- Defines `module[name]`, which applies the configuration files to the user's stores, or to the global ones.
 ---@param module table
 ---@param is_global boolean
 function M.define_set_up(module, name, service, action, is_global)

@@ -1,4 +1,4 @@
---- Coroutine style: `local value, err = await(fn, ...)` inside `async(function() ... end)`.
+--- Tasks and awaiting: `local value, err = await(fn, ...)` inside `async(function() ... end)`.
 local core = ...
 local guard = core.import "guard"
 local calls = core.import "calls"
@@ -6,18 +6,18 @@ local arguments = core.import "arguments"
 
 local M = {}
 
-local FAILED, INTERRUPTED = 1, 130 -- exit statuses, as `tureen run` has them
+local FAILED, INTERRUPTED = 1, 130 -- the exit statuses of `tureen run`
 
---- A function that runs as a coroutine of its own.
+--- A function that runs in its own coroutine.
 ---@class tureen.Task
 local Task = {}
 Task.__index = Task
 Task.__name = "tureen.Task"
 
 local task_of = setmetatable({}, { __mode = "k" })  -- coroutine -> its task
-local wait_of = setmetatable({}, { __mode = "k" })  -- coroutine -> what it waits for now: {caller, settle, first, last, ...}
-local unfinished, count = {}, 0                     -- task -> its number: those whose end is waited for or reported
-local waits_itself = setmetatable({}, { __mode = "k" }) -- function -> true: it needs no callbacks to be awaited
+local wait_of = setmetatable({}, { __mode = "k" })  -- coroutine -> its current wait: {caller, settle, first, last, ...}
+local unfinished, count = {}, 0                     -- task -> its number, for tasks whose end is awaited or reported
+local waits_itself = setmetatable({}, { __mode = "k" }) -- function -> true: it waits without callbacks
 
 --- "running" until the function has returned ("done") or raised ("failed").
 ---@return "running"|"done"|"failed"
@@ -35,7 +35,7 @@ local function cancelled_error()
   return calls.new_error("cancelled", "the task was cancelled")
 end
 
---- Makes the error table that a raising task gives to the tasks that wait for it, with the traceback.
+--- Returns the error table, with a traceback, that a raising task passes to the tasks that await it.
 local function as_error(err, traceback)
   if not core.is_error(err) then
     err = calls.new_error("raised", tostring(err), { value = err })
@@ -44,46 +44,57 @@ local function as_error(err, traceback)
   return err
 end
 
---- Ends a task: `outcome` is what its function returned, or nil and the error.
-local function finish(task, state, outcome)
-  task.state, task.outcome = state, outcome
+--- Ends a task with the results of its function, or with nil and the error.
+---@return boolean is_heard  true if a task or a function was waiting for the end
+local function finish(task, state, ...)
   unfinished[task] = nil
-  local waiting = task.waiting
-  task.waiting = nil
-  for _, tell in ipairs(waiting or {}) do tell(table.unpack(outcome, 1, outcome.n)) end
-  return waiting ~= nil
+  task.state = state
+  local owner, waiting = task.owner, task.waiting
+  if owner then
+    owner.ended(task, ...)
+    return true
+  end
+  task.outcome, task.waiting = table.pack(...), nil
+  if waiting == nil then return false end
+  for _, tell in ipairs(waiting) do tell(...) end
+  return true
 end
 
---- Passes a task's error to the tasks that wait for it; without one, to `tureen.onerror`.
+--- Passes a task's error to the tasks that await it, or to `tureen.onerror` if there are none.
 local function fail(thread, task, err)
   local traceback = core.traceback(thread)
   local closed, second = coroutine.close(thread)
   if task then task.raised = err end
-  local is_heard = task and finish(task, "failed", table.pack(nil, as_error(err, traceback)))
+  local is_heard = task and finish(task, "failed", nil, as_error(err, traceback))
   if not is_heard then guard.report(err, traceback) end
   if not closed and second ~= err then guard.report(second, traceback) end
 end
 
---- Resumes a coroutine until it waits again or ends.
-local function step(thread, ...)
-  local task = task_of[thread]
-  local results = table.pack(coroutine.resume(thread, ...))
-  if not results[1] then return fail(thread, task, results[2]) end
-  if task and coroutine.status(thread) == "dead" then finish(task, "done", table.pack(table.unpack(results, 2, results.n))) end
+local function stepped(thread, task, ok, ...)
+  if not ok then return fail(thread, task, (...)) end
+  if task and coroutine.status(thread) == "dead" then finish(task, "done", ...) end
 end
 
---- Makes a task that has not begun. `start(task, ...)` begins it: `fn(...)` runs up to its first `await`.
+--- Resumes a coroutine until it waits again or ends.
+local function step(thread, ...)
+  return stepped(thread, task_of[thread], coroutine.resume(thread, ...))
+end
+
+--- Creates a task without starting it. `start(task, ...)` runs `fn(...)` up to its first `await`.
+---
+--- If the task has an owner, its end is reported only by `owner.ended(task, ...)`, with the results, or nil and the error.
 ---@param fn function
+---@param owner table?  {ended = function}
 ---@return tureen.Task
-function M.create(fn)
-  local task = setmetatable({ thread = coroutine.create(fn), state = "running" }, Task)
+function M.create(fn, owner)
+  local task = setmetatable({ thread = coroutine.create(fn), state = "running", owner = owner }, Task)
   task_of[task.thread] = task
   count = count + 1
   unfinished[task] = count
   return task
 end
 
---- Stops reporting how a task ends, and the tasks it waits for.
+--- Stops reporting the end of a task and of the tasks that it awaits.
 ---@param task tureen.Task
 function M.abandon(task)
   if not unfinished[task] then return end
@@ -94,7 +105,7 @@ end
 
 function M.start(task, ...) step(task.thread, ...) end
 
---- Runs `fn(...)` as a coroutine of its own: at once up to its first `await`, the rest from `poll`.
+--- Runs `fn(...)` as a task: at once up to its first `await`, the rest from `poll`.
 ---@param fn function
 ---@return tureen.Task
 function M.async(fn, ...)
@@ -107,7 +118,7 @@ function M.async(fn, ...)
 end
 
 --- Runs `main` as a task, then polls until nothing is pending.
----@return tureen.Task task, boolean ok, any err  what `calls.run` returned
+---@return tureen.Task task, boolean ok, any err  the results of `calls.run`
 local function run_task(caller, main, ...)
   if type(main) ~= "function" then
     core.raise("invalidArguments",
@@ -118,11 +129,11 @@ local function run_task(caller, main, ...)
   return task, calls.run(function() M.start(task, table.unpack(given, 1, given.n)) end, caller)
 end
 
---- Polls until nothing is pending, as `calls.run` does. A function is run as a task first; an error in it is returned, and
---- `tureen.onerror` does not get it.
+--- Polls until nothing is pending, like `calls.run`. If `main` is given, it is run as a task first; an error in it is returned
+--- and not passed to `tureen.onerror`.
 ---@param main function?
 ---@return boolean ok
----@return any result  what `main` returned, or the error; as `main` raised it, when that was it
+---@return any result  the result of `main`, or the error; an error that `main` raised is returned unchanged
 ---@return string? traceback  of an error that `main` raised
 function M.run(main, ...)
   if main == nil then return calls.run() end
@@ -142,19 +153,19 @@ local function exit_status(result)
   return result
 end
 
---- Ends the program with an exit status other than 0; the state is closed first.
+--- Closes the state and ends the program with an exit status other than 0.
 local function leave(status, err)
-  -- It ends this program; the next one of the same state begins without it.
+  -- Clear the failure, so that the next program in the same state starts without it.
   guard.take_failure()
   if core.leave(status) and os and os.exit then os.exit(status, true) end
-  error(err, 0) -- a prompt, or a program that takes `os.exit` away
+  error(err, 0) -- in a prompt, or in a program that removes `os.exit`
 end
 
---- Runs a whole program: `main` as a task, as `run` does, and then everything that is pending. An error is reported on stderr
---- with the traceback of where it happened, or passed to `tureen.onerror`, and the program ends with exit status 1.
+--- Runs a whole program: `main` as a task, like `run`, and then everything that is pending. An error is reported on stderr with
+--- its traceback, or passed to `tureen.onerror`, and the program ends with exit status 1.
 ---
---- `main` may return an exit status from 0 to 255; false is 1, and so is nil with an error, which is reported. With status 0
---- this returns. In a program that embeds Lua, use `run`: it returns the error and ends nothing.
+--- `main` may return an exit status from 0 to 255; false means 1, and so does nil with an error, which is reported. With status
+--- 0 the function returns. In a program that embeds Lua use `run`, which returns the error and does not end the program.
 ---@param main fun(...): any
 function M.main(main, ...)
   local task, ok, err = run_task("main", main, ...)
@@ -165,7 +176,7 @@ function M.main(main, ...)
     return leave(FAILED, task.raised)
   end
   if outcome[1] == nil and outcome[2] ~= nil then
-    local failure = as_error(outcome[2], "returned by the function that main was given")
+    local failure = as_error(outcome[2], "returned by the function passed to main")
     guard.report(failure, failure.traceback)
     return leave(FAILED, failure)
   end
@@ -173,9 +184,9 @@ function M.main(main, ...)
   if status ~= 0 then leave(status, err or ("exit status %d"):format(status)) end
 end
 
---- Ends what the task waits for with `nil` and an error of code `cancelled`, and every `await` it makes from then on at once.
+--- Ends the task's current `await` with `nil` and an error of code `cancelled`; every later `await` ends like that at once.
 ---
---- The call it waits for is given up as `tureen.cancel` does. Nothing happens when the task has ended.
+--- The awaited call is cancelled as by `tureen.cancel`. Does nothing if the task has ended.
 function Task:cancel()
   if self.state ~= "running" or self.cancelled then return end
   self.cancelled = true
@@ -183,11 +194,11 @@ function Task:cancel()
   if wait == nil then return end
   for id = wait.first, wait.last do calls.cancel(id) end
   if wait.task then wait.task:cancel() end
-  -- Not inside the caller: what runs now runs to its end first.
+  -- Settle at the next poll, after the running code.
   calls.defer(wait.settle, nil, cancelled_error())
 end
 
---- Calls `tell(...)` with the task's results, or with nil and its error: at once if it has ended, else when it ends.
+--- Calls `tell(...)` with the task's results, or with nil and its error, once the task has ended.
 ---@param task tureen.Task
 ---@param tell function
 function M.when_ended(task, tell)
@@ -200,7 +211,7 @@ function M.is_task(value)
   return getmetatable(value) == Task
 end
 
---- Makes the error of a sync that was stopped.
+--- Returns the error for a sync that was stopped.
 function M.stopped(state)
   local name = type(state.name) == "string" and (" '" .. state.name .. "'") or ""
   local limited = math.type(state.resumeAt) == "integer" and state.resumeAt > 0
@@ -209,7 +220,7 @@ function M.stopped(state)
     { domain = "sync", sync = state })
 end
 
---- Makes the callbacks of an awaited call. `settle(value, err)` is called once.
+--- Returns the callbacks of an awaited call. `settle(value, err)` is called once.
 local function callbacks(settle, is_sync)
   local function success(value)
     if is_sync and type(value) == "table" then
@@ -229,7 +240,7 @@ local function callbacks(settle, is_sync)
   return success, failure
 end
 
---- Calls `fn` with callbacks of its own where they belong.
+--- Calls `fn` with callbacks in their proper positions.
 local function call(fn, settle, ...)
   local starter = arguments.starters[fn]
   local success, failure = callbacks(settle, starter and starter.is_sync)
@@ -239,10 +250,10 @@ local function call(fn, settle, ...)
   fn(table.unpack(given, 1, given.n + 2))
 end
 
---- Waits in the running coroutine until `begin(settle)` has led to `settle(...)`; returns what that was given.
+--- Calls `begin(settle)`, suspends the running coroutine until `settle(...)` is called, and returns its arguments.
 ---
---- `begin` runs at once, and may settle at once. What it returns is the task that is to be cancelled with this one, if there is
---- one, and a list of the tasks that are waited for. `fn` is the function that was given callbacks.
+--- `begin` runs at once and may settle at once. It returns the task to cancel together with this one, if any, and a list of the
+--- awaited tasks. `fn` is the function that was given callbacks.
 function M.wait(caller, begin, fn)
   if not coroutine.isyieldable() then
     core.raise("invalidArguments",
@@ -260,7 +271,7 @@ function M.wait(caller, begin, fn)
   local wait = { caller = caller, fn = fn, settle = settle, first = calls.last_id() + 1 }
   wait_of[thread] = wait
   wait.task, wait.tasks = begin(settle)
-  wait_of[thread] = wait -- what `begin` called may have waited here itself
+  wait_of[thread] = wait -- functions called by `begin` may have waited in this coroutine
   wait.last = calls.last_id()
   is_waiting, wait.is_begun = true, true
   while not outcome do coroutine.yield() end
@@ -270,15 +281,15 @@ function M.wait(caller, begin, fn)
   return table.unpack(outcome, 1, outcome.n)
 end
 
---- Calls `fn(..., success, error)` and waits for the answer. A sync is waited for until it has ended.
+--- Calls `fn(..., success, error)` and waits for the result. For a sync it waits until the sync has ended.
 ---
---- Functions of Tureen's own modules know where their callbacks belong, whichever optional arguments are left out; any
---- other function gets them behind the arguments given. A task that `async` returned can be waited for as well: then the
---- results are what its function returned, or nil and the error it raised. A function that waits itself, as `sleep` does, is
---- just called; one that neither does nor calls its callbacks is what `run` reports at its end.
+--- Functions of Tureen's modules know the position of their callbacks, whichever optional arguments are omitted; other functions
+--- get them after the given arguments. A task that `async` returned can be awaited, too: the results are those of its function,
+--- or nil and the error it raised. A function that waits itself, such as `sleep`, is simply called. If a function neither waits
+--- nor calls its callbacks, `run` reports it at its end.
 ---@param fn function|tureen.Task
----@return any value  what success was given; nil when the call failed
----@return tureen.Error? err  with the `traceback` of where it was waited for
+---@return any value  the argument of success; nil if the call failed
+---@return tureen.Error? err  with the `traceback` of the `await`
 function M.await(fn, ...)
   if M.is_task(fn) then
     local task = fn
@@ -297,12 +308,12 @@ function M.await(fn, ...)
 end
 waits_itself[M.await] = true
 
---- Notes that a function waits in the coroutine that calls it: `await(fn, ...)` is `fn(...)` then.
+--- Registers a function that waits in the calling coroutine, so that `await(fn, ...)` is the same as `fn(...)`.
 function M.waits_itself(fn)
   waits_itself[fn] = true
 end
 
---- Returns whether a task waits for an event, itself or through other tasks. Like a listener, it does not keep `run` waiting.
+--- Returns true if a task waits for an event, directly or through other tasks. Like a listener, it does not keep `run` waiting.
 local function is_listening(task, seen)
   local wait = wait_of[task.thread]
   if wait == nil or seen[task] then return false end
@@ -319,12 +330,12 @@ local function still_waiting(task)
   local what = wait.tasks and ("a task still waits in %s for tasks that wait themselves"):format(wait.caller)
     or wait.fn and ("a task still waits for %s, which has not called its callbacks"):format(core.place(wait.fn))
     or ("a task still waits in %s"):format(wait.caller)
-  local err = calls.new_error("stillWaiting", what .. "; nothing is pending that could go on with it")
+  local err = calls.new_error("stillWaiting", what .. "; nothing is pending that could resume it")
   err.traceback = core.traceback(task.thread)
   return err
 end
 
---- Reports the tasks that still wait although nothing is pending, each once.
+--- Reports each task that still waits although nothing is pending.
 calls.on_idle = function()
   local list = {}
   for task in pairs(unfinished) do

@@ -1,33 +1,33 @@
---- The raw bridge: `exec` sends a call, `poll` and `run` deliver the answers.
+--- The raw bridge: `exec` sends a call, `poll` and `run` deliver the results.
 local core = ...
 local guard = core.import "guard"
 local event = core.import "event"
 local timers = core.import "timers"
 
 ---@class tureen.Error
----@field domain string      which part failed: "bridge", "store", "sync", "network"...
----@field code string        stable; switch on it
----@field message string     for people
----@field retryable boolean  the same call may succeed later
+---@field domain string      the part that failed: "bridge", "store", "sync", "network"...
+---@field code string        stable; scripts may switch on it
+---@field message string     text for people
+---@field retryable boolean  true if the same call may succeed later
 ---@field source string?     "service:action"
----@field traceback string?  of the coroutine that waited for it
+---@field traceback string?  of the coroutine that awaited it
 
 local M = {}
 
 -- Kinds of messages, as in tureen_bridge.h.
-local RESULT, ERROR, UPDATE, END, FAIL, REQUEST, NEWS = 1, 2, 3, 4, 5, 6, 8
+local RESULT, ERROR, UPDATE, END, FAIL, REQUEST, EVENT = 1, 2, 3, 4, 5, 6, 8
 local PROGRESS, CALL, CALL_OVER = 9, 10, 11
-local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
--- The store a call means when it names none; the native side has the same constant.
+local is_sync_message = { [UPDATE] = true, [END] = true, [FAIL] = true }
+-- The store of calls that name none. The native side has the same constant.
 local DEFAULT_STORE = "defaultStore"
 
-local lazy = {}                      -- id -> true: the entries of the answer are wanted as records
-local calls, live = {}, 0            -- id -> {success, error, service, action, is_global, store_name}; how many
+local lazy = {}                      -- id -> true: the script wants the result's entries as lazy records
+local calls, live = {}, 0            -- id -> {success, error, service, action, is_global, store_name}; their number
 local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
 local latest = 0                     -- the id of the newest call
 local polling = false
 
---- Makes an error of the domain `bridge`.
+--- Returns an error of the domain `bridge`.
 ---@return tureen.Error
 function M.new_error(code, message, extra)
   local err = { domain = "bridge", code = code, message = message, retryable = false }
@@ -44,22 +44,22 @@ end
 event.defer = M.defer
 
 local function unanswered()
-  return live + (last - first + 1)
+  return live + (last - first + 1) + core.guest_calls()
 end
 
---- Counts the calls that are still to be answered, and the timers.
+--- Returns the number of pending calls and timers.
 function M.pending()
   return unanswered() + timers.count()
 end
 
---- Returns the id of the newest call; ids only grow.
+--- Returns the id of the newest call. Ids only increase.
 function M.last_id()
   return latest
 end
 
---- Gives up a call: a sync stops at its next page, a request is aborted. The call is still answered. Does nothing if it was
---- answered already.
----@param id integer?  what `exec`, or the function that made the call, returned; nil, of a call that was refused, does nothing
+--- Cancels a call: a sync stops at its next page, a request is aborted. The call still gets an answer. Does nothing if it has
+--- been answered.
+---@param id integer?  the result of `exec` or of the function that made the call; nil, for a refused call, does nothing
 function M.cancel(id)
   if id == nil or id == core.null then return end
   if math.type(id) ~= "integer" then
@@ -86,7 +86,7 @@ local function check_string(position, name, value)
   end
 end
 
---- Returns the object with an action's arguments. The plug-ins' form, a list that starts with their version, works as well.
+--- Returns the object with an action's arguments. Also accepts the plug-ins' form, a list that starts with their version.
 local function unwrap(args)
   if args == nil or args == core.null then return {} end
   if type(args) ~= "table" then
@@ -104,13 +104,13 @@ local function unwrap(args)
   return object
 end
 
---- Returns whether the script reads entries field by field: `lazy = true` beside the arguments or in the query spec.
+--- Returns true if the script wants lazy records: `lazy = true` among the arguments or in the query spec.
 local function wants_records(args)
   local spec = rawget(args, "querySpec")
   return rawget(args, "lazy") == true or (type(spec) == "table" and rawget(spec, "lazy") == true)
 end
 
---- Reports a failure of a call that has no error callback. `place` is where the call was made.
+--- Reports the failure of a call without an error callback. `place` is where the call was made.
 ---@param place string?
 function M.unhandled(err, place)
   if core.interrupted() then return end
@@ -118,7 +118,7 @@ function M.unhandled(err, place)
   guard.report(err, ("in %s, called%s without an error callback"):format(source or "a call", place and " at " .. place or ""))
 end
 
---- Passes an error to `failure` at the next poll; without `failure` the error is reported.
+--- Passes an error to `failure` at the next poll, or reports it if there is no `failure`.
 ---@param failure function?
 function M.refuse(failure, err)
   if failure then return M.defer(failure, err) end
@@ -131,17 +131,17 @@ local function fail(call, err)
   if not (call.is_background or call.is_given_up) then M.unhandled(err, call.place) end
 end
 
---- Sends a call. `success(payload)` or `error(err)` runs at a later poll, exactly once; for a sync, `success(sync)` at
---- every change, and `error(err)` at most once and last. Without an error callback a failure is an uncaught error, which
---- `tureen.onerror` gets, unless the script has cancelled the call.
+--- Sends a call. `success(payload)` or `error(err)` runs at a later poll, exactly once; for a sync, `success(sync)` runs at
+--- every change, and `error(err)` at most once and last. Without an error callback a failure is an uncaught error and passed to
+--- `tureen.onerror`, unless the script has cancelled the call.
 ---@param success fun(payload: any)?
 ---@param err_callback fun(err: tureen.Error)?
 ---@param service string  such as "com.salesforce.smartstore"
 ---@param action string   such as "pgSoupExists"
 ---@param args table?     the action's arguments
----@param is_background boolean?  it does not count as pending, and answers until it is ended
----@param caller string?  the function that errors in the arguments name; `exec` when left out
----@return integer? id  for `cancel`; nil when the call was refused, which `error` hears of
+---@param is_background boolean?  true: the call does not count as pending
+---@param caller string?  the function to name in errors about arguments; default `exec`
+---@return integer? id  for `cancel`; nil if the call was refused, which is reported to `error`
 function M.exec(success, err_callback, service, action, args, is_background, caller)
   success = check_callback(1, "success", success)
   err_callback = check_callback(2, "error", err_callback)
@@ -170,14 +170,14 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
   return id
 end
 
---- Calls `fn` with each progress of a plug-in's call; of those that come between two polls with the latest one.
----@param id integer?  of a call that was just made; nil, of one that was refused, does nothing
+--- Calls `fn` with each progress of a plug-in's call, or with the latest one if several arrive between two polls.
+---@param id integer?  the id of a call that was just made; nil, for a refused call, does nothing
 function M.on_progress(id, fn)
   if id and calls[id] then calls[id].progress = fn end
 end
 
---- Sends the `sync` event: the state, and the store it belongs to.
-local function tell_listeners(call, state)
+--- Emits the `sync` event with the state and its store.
+local function emit_sync(call, state)
   if type(state) ~= "table" or not event.has_listeners("sync") then return end
   local detail = {}
   for key, value in pairs(state) do detail[key] = value end
@@ -186,25 +186,25 @@ local function tell_listeners(call, state)
   event.emit("sync", detail)
 end
 
---- Set by the module for custom targets: called with the number of a request of native code, and the request.
+--- Set by the module for custom targets. Called with the number of a native request, and the request.
 M.on_request = nil
 
---- Set by the module for plug-ins: called with the id of a call, the plug-in's number, the action and its arguments.
+--- Set by the module for plug-ins. Called with the id of a call, the plug-in's number, the action and its arguments.
 M.on_call = nil
 
---- Set by it, too: called with the id of a call that its caller has given up.
+--- Set by the module for plug-ins. Called with the id of a call that its caller has cancelled.
 M.on_call_over = nil
 
---- Delivers an event of the host. If the host waits for the listeners, it is answered when they have run.
-local function tell_news(news)
-  event.tell(news.event, news.detail)
-  if news.request then
-    M.exec(nil, nil, "tureen.script", "answer", { request = news.request }, true)
+--- Delivers an event of the host. If the host waits for the listeners, it is notified after they have run.
+local function deliver_event(payload)
+  event.tell(payload.event, payload.detail)
+  if payload.request then
+    M.exec(nil, nil, "tureen.script", "answer", { request = payload.request }, true)
   end
 end
 
 local function dispatch(kind, id, payload, plugin, action)
-  if kind == NEWS then return tell_news(payload) end
+  if kind == EVENT then return deliver_event(payload) end
   if kind == REQUEST then return guard.invoke(M.on_request, id, payload) end
   if kind == CALL then return guard.invoke(M.on_call, id, plugin, action, payload) end
   if kind == CALL_OVER then return guard.invoke(M.on_call_over, id) end
@@ -220,12 +220,12 @@ local function dispatch(kind, id, payload, plugin, action)
   elseif kind == RESULT or kind == UPDATE or kind == END then
     guard.invoke(call.success, payload)
   end
-  if is_sync_news[kind] and not call.is_background then
-    tell_listeners(call, kind == FAIL and payload.sync or payload)
+  if is_sync_message[kind] and not call.is_background then
+    emit_sync(call, kind == FAIL and payload.sync or payload)
   end
 end
 
---- Delivers what is waiting now; news that arrives meanwhile waits for the next poll.
+--- Delivers the messages that are waiting now. Messages that arrive meanwhile wait for the next poll.
 local function deliver_batch()
   local delivered = 0
   local waiting, stop = core.waiting(), last
@@ -251,7 +251,7 @@ end
 
 local function deliver(caller)
   if polling then
-    core.raise("invalidArguments", caller .. ": called from inside a callback, which poll itself is delivering")
+    core.raise("invalidArguments", caller .. ": must not be called from a callback that poll is running")
   end
   polling = true
   local ok, delivered = pcall(core.on_main, deliver_batch)
@@ -264,22 +264,22 @@ local function interruption()
   return M.new_error("interrupted", "interrupted")
 end
 
---- Returns whether `run` has something to wait for. After an interrupt timers do not count.
+--- Returns true if `run` has something to wait for. After an interrupt timers do not count.
 local function has_more()
   if core.interrupted() then return unanswered() > 0 end
   return M.pending() > 0
 end
 
---- Set by the module for tasks: called when nothing is pending. It may begin new calls.
+--- Set by the module for tasks. Called when nothing is pending; may start new calls.
 M.on_idle = nil
 
---- Runs the callbacks that are waiting, on the main state. Sleeps at most `timeout_ms` for the first one.
----@param timeout_ms number?  milliseconds; 0 when left out
+--- Runs the waiting callbacks on the main state. Waits at most `timeout_ms` for the first one.
+---@param timeout_ms number?  milliseconds; default 0
 ---@return integer delivered
 function M.poll(timeout_ms)
   if timeout_ms == nil then timeout_ms = 0 end
   if math.type(timeout_ms) == nil or timeout_ms < 0 or timeout_ms ~= timeout_ms then
-    core.raise("invalidArguments", ("poll: argument 1 'timeoutMs' must be a number from 0 on, got %s")
+    core.raise("invalidArguments", ("poll: argument 1 'timeoutMs' must be a number, 0 or more, got %s")
       :format(type(timeout_ms) == "number" and tostring(timeout_ms) or type(timeout_ms)))
   end
   if core.interrupted() and unanswered() == 0 and not polling then error(interruption(), 0) end
@@ -287,11 +287,11 @@ function M.poll(timeout_ms)
   return deliver("poll")
 end
 
---- Polls until nothing is pending. A task that still waits then is an error of code `stillWaiting`, which `tureen.onerror` gets
---- with the traceback of the task; a task that waits for an event is not.
----@param begin function?  called first, when this is a place to poll from
----@param caller string?  what errors call this function
----@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted
+--- Polls until nothing is pending. A task that still waits then is reported to `tureen.onerror` with its traceback and an error
+--- of code `stillWaiting`, unless it waits for an event.
+---@param begin function?  called first, after the check that polling is allowed here
+---@param caller string?  the name of this function in errors
+---@return boolean ok  false if an error reached the default `tureen.onerror` or the run was interrupted
 ---@return any err      that error
 function M.run(begin, caller)
   if polling then deliver(caller or "run") end

@@ -1,4 +1,4 @@
---- Waiting for several things, for some time, or for an event.
+--- Waits for several tasks, for some time, or for an event.
 local core = ...
 local async = core.import "async"
 local arguments = core.import "arguments"
@@ -10,17 +10,17 @@ local M = {}
 
 function M.check_ms(caller, position, name, ms)
   if math.type(ms) and ms >= 0 then return end
-  core.raise("invalidArguments", ("%s: argument %d '%s' must be a number of milliseconds from 0 on, got %s")
+  core.raise("invalidArguments", ("%s: argument %d '%s' must be a number of milliseconds, 0 or more, got %s")
     :format(caller, position, name, ms ~= ms and "NaN" or type(ms) == "number" and tostring(ms) or arguments.type_name(ms)))
 end
 
---- Returns whether an element is `{fn, ...}`.
+--- Returns true if an element has the form `{fn, ...}`.
 local function is_call(element)
   return type(element) == "table" and type(element[1]) == "function"
 end
 
---- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. Calls `tell(i, ...)` when the i-th has
---- ended. Checks all elements before it begins the first one. Returns the tasks.
+--- Starts the elements: tasks, functions to run as tasks, or `{fn, ...}` to await. Calls `tell(i, ...)` when the i-th has ended.
+--- Checks all elements before it starts the first one. Returns the tasks.
 local function watch(caller, list, tell)
   local tasks = {}
   for i, element in ipairs(list) do
@@ -32,7 +32,7 @@ local function watch(caller, list, tell)
     local task = async.is_task(element) and element
       or async.create(type(element) == "function" and element or async.await)
     tasks[i] = task
-    -- First this, so that an error it raises at once is heard.
+    -- Register before starting, so that an error which is raised at once is reported.
     async.when_ended(task, function(...) tell(i, ...) end)
     if is_call(element) then
       async.start(task, table.unpack(element, 1, math.max(#element, element.n or 0)))
@@ -43,7 +43,7 @@ local function watch(caller, list, tell)
   return tasks
 end
 
---- Waits until `begin(settle)` settles; tasks that have not ended by then are abandoned.
+--- Waits until `begin(settle)` settles, and abandons the tasks that have not ended by then.
 local function wait_for_some(caller, begin)
   local tasks
   local results = table.pack(async.wait(caller, function(settle)
@@ -59,9 +59,9 @@ local function check_list(caller, list)
   arguments.wrong(caller, 1, "list", "an array of tasks, functions or {fn, ...}", list)
 end
 
---- Waits for all elements and returns their first results in a list, in the order given. At the first failure it returns nil and
---- that error; the others go on, and their errors are not reported.
----@param list (tureen.Task|function|table)[]  tasks, functions to run, or `{fn, ...}` as `await` takes them
+--- Waits for all elements and returns their first results in a list, in the given order. At the first failure it returns nil and
+--- the error; the others continue, and their errors are not reported.
+---@param list (tureen.Task|function|table)[]  tasks, functions to run, or `{fn, ...}` with the arguments of `await`
 ---@return any[]? values
 ---@return tureen.Error? err
 function M.all(list)
@@ -79,11 +79,11 @@ function M.all(list)
   end)
 end
 
---- Waits for the first element that ends, successfully or not; the others go on, and their errors are not reported.
----@param list (tureen.Task|function|table)[]  as `all` takes it; not empty
+--- Waits for the first element that ends, successfully or not. The others continue, and their errors are not reported.
+---@param list (tureen.Task|function|table)[]  elements as for `all`; not empty
 ---@return any value
 ---@return tureen.Error? err
----@return integer position  which one it was
+---@return integer position  the index of the element
 function M.race(list)
   return wait_for_some("race", function(settle)
     check_list("race", list)
@@ -92,7 +92,7 @@ function M.race(list)
   end)
 end
 
---- Awaits `fn(...)` for at most `ms` milliseconds; after that it is cancelled, and the error has the code `timeout`.
+--- Awaits `fn(...)` for at most `ms` milliseconds. After that it is cancelled, and the error has the code `timeout`.
 ---@param ms number
 ---@param fn function|tureen.Task
 ---@return any value
@@ -120,7 +120,7 @@ end
 
 --- Waits for `ms` milliseconds; other tasks and callbacks run meanwhile.
 ---@param ms number
----@return true? done  nil, with an error, when the task is cancelled meanwhile
+---@return true? done  nil, with an error, if the task is cancelled meanwhile
 ---@return tureen.Error? err
 function M.sleep(ms)
   M.check_ms("sleep", 1, "ms", ms)
@@ -132,7 +132,7 @@ function M.sleep(ms)
   return done, err
 end
 
---- Calls `fn` once, from a poll, when `ms` milliseconds have passed. `tureen.run` waits for it.
+--- Calls `fn` once, from a poll, after `ms` milliseconds. `tureen.run` waits for it.
 ---@param ms number
 ---@param fn fun()
 ---@return tureen.Timer  with `cancel()`
@@ -142,7 +142,7 @@ function M.after(ms, fn)
   return timers.after(ms, fn)
 end
 
---- Waits for the first event that `filter` returns true for; at most `ms` milliseconds if they are given.
+--- Waits for the first event for which `filter` returns true, for at most `ms` milliseconds if given.
 ---@param name string
 ---@param filter (fun(detail: any): boolean)?
 ---@param ms number?

@@ -1,4 +1,4 @@
---- Events: `document` as web pages know it, and the short forms `on`, `once`, `off`.
+--- Events: a `document` like that of web pages, and the short forms `on`, `once`, `off`.
 local core = ...
 local guard = core.import "guard"
 
@@ -12,7 +12,7 @@ local M = {}
 --- name -> list of {fn, kind = "document" | "on" | "once", gone = boolean}, in the order they were added.
 local listeners = {}
 
---- Set by the calls module: runs a function at the next poll.
+--- Set by the calls module. Runs a function at the next poll.
 M.defer = nil
 
 local function check(caller, name, fn)
@@ -32,7 +32,7 @@ local function find(name, fn, is_document)
   end
 end
 
---- A new list takes the place of the old one, so that an event being delivered keeps its own.
+--- Removes a listener. Copies the list, so that an event which is being delivered keeps its own.
 local function remove(name, position)
   local rest = table.move(listeners[name], 1, position - 1, 1, {})
   listeners[name][position].gone = true
@@ -60,12 +60,12 @@ local function deliver(name, entry, detail)
   guard.invoke(entry.fn, detail)
 end
 
---- `deviceready` has always happened already: its listeners are called whenever they are added.
+--- Calls a new listener of `deviceready`, which has always happened already.
 local function tell_late(name, entry)
   if name == "deviceready" and M.defer then M.defer(deliver, name, entry, core.null) end
 end
 
---- Calls `listener` with `{type, detail}` at each event of this type. Adding one twice changes nothing.
+--- Calls `listener` with `{type, detail}` at every event of this type. Adding a listener twice has no effect.
 ---@param name string
 ---@param listener fun(event: tureen.Event)
 function M.addEventListener(name, listener)
@@ -82,7 +82,7 @@ function M.removeEventListener(name, listener)
   if position then remove(name, position) end
 end
 
---- Calls `listener` with the detail of each event of this type.
+--- Calls `listener` with the detail of every event of this type.
 ---@param name string
 ---@param listener fun(detail: any)
 function M.on(name, listener)
@@ -107,19 +107,19 @@ function M.off(name, listener)
   if position then remove(name, position) end
 end
 
---- True when the event has listeners.
+--- Returns true if the event has listeners.
 function M.has_listeners(name)
   return listeners[name] ~= nil and #listeners[name] > 0
 end
 
---- Calls the listeners of now, in the order they were added. Their errors are reported and do not stop the others.
+--- Calls the current listeners in the order in which they were added. Errors are reported and do not affect other listeners.
 function M.emit(name, detail)
   for _, entry in ipairs(listeners[name] or {}) do
     deliver(name, entry, detail)
   end
 end
 
--- Pairs of events that say how something stands: the second is the state at first, and only a change is told.
+-- Pairs of events that report a state; the second is the initial state. Only changes are delivered.
 local states = { offline = "online", online = "online", pause = "resume", resume = "resume" }
 local standing = { online = "online", resume = "resume" }
 
@@ -133,7 +133,7 @@ function M.tell(name, detail)
   M.emit(name, detail)
 end
 
---- Tells the library whether there is a network; sends `online` or `offline` if that is a change.
+--- Reports whether there is a network. Emits `online` or `offline` if that is a change.
 ---@param isOnline boolean
 function M.setOnline(isOnline)
   if type(isOnline) ~= "boolean" then

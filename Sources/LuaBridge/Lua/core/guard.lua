@@ -1,27 +1,27 @@
---- Runs script functions so that none can disturb another, and says what became of the errors.
+--- Runs functions of scripts so that an error in one does not affect others, and reports the errors.
 local core = ...
 
 local M = {
-  --- Replaces the default treatment of an uncaught error; set as `tureen.onerror`.
+  --- Replaces the default handling of uncaught errors; set through `tureen.onerror`.
   ---@type fun(err: any, traceback: string)?
   onerror = nil,
-  --- Set by the event module: tells listeners of `uncaughtError`.
+  --- Set by the event module. Notifies the listeners of `uncaughtError`.
   ---@type fun(err: any, traceback: string)?
   announce = nil,
-  --- The first error left to the default treatment since `take_failure` last asked.
+  --- The first error with default handling since the last `take_failure`.
   failure = nil,
 }
 
 local announcing = false
 
---- Default treatment: a line and a traceback on stderr, and the run counts as failed.
+--- The default handling: prints the error and a traceback on stderr, and marks the run as failed.
 local function default_onerror(err, traceback)
   if M.failure == nil then M.failure = { err = err } end
   local ok, text = pcall(tostring, err)
-  core.report("tureen: " .. (ok and text or "an error whose text cannot be made") .. "\n" .. traceback, err)
+  core.report("tureen: " .. (ok and text or "an error that cannot be converted to text") .. "\n" .. traceback, err)
 end
 
---- Hands an uncaught error to the listeners of `uncaughtError` and to `tureen.onerror`. Never raises.
+--- Passes an uncaught error to the listeners of `uncaughtError` and to `tureen.onerror`. Never raises.
 function M.report(err, traceback)
   if M.announce and not announcing then
     announcing = true
@@ -32,7 +32,7 @@ function M.report(err, traceback)
   if handler == nil then return default_onerror(err, traceback) end
   local ok, second = pcall(handler, err, traceback)
   if not ok then
-    default_onerror(second, "in tureen.onerror, while it was given:")
+    default_onerror(second, "in tureen.onerror, while it handled this error:")
     default_onerror(err, traceback)
   end
 end
@@ -41,7 +41,7 @@ local function describe(err)
   return { err = err, traceback = core.traceback() }
 end
 
---- Calls `fn` when there is one; an error in it goes to `report`. Returns nothing.
+--- Calls `fn` if it is not nil, and reports an error in it. Returns nothing.
 function M.invoke(fn, ...)
   if fn == nil then return end
   local ok, caught = xpcall(fn, describe, ...)
@@ -53,7 +53,7 @@ function M.invoke(fn, ...)
   end
 end
 
---- The error that made the run fail, as `{err = ...}`, once.
+--- Returns and clears the error that made the run fail, as `{err = ...}`.
 function M.take_failure()
   local failure = M.failure
   M.failure = nil

@@ -1,8 +1,8 @@
---- Plug-ins that a script adds, and calls of any service by its name.
+--- Plug-ins of scripts, and calls of any service by its name.
 ---
---- An action is a function `(args, success, error, progress, call)`. It runs as a task when a call comes, from `poll`, and may
---- `await`. It answers once: with `success(value)` or `error(err)`, then or later, or by returning a value, or nil and an error.
---- An error that it raises is its answer, too.
+--- An action is a function `(args, success, error, progress, call)`. For each call it runs as a task, from `poll`, and may
+--- `await`. It answers once: by calling `success(value)` or `error(err)`, now or later, or by returning a value, or nil and an
+--- error. Raising an error answers the call, too.
 local core = ...
 local guard = core.import "guard"
 local event = core.import "event"
@@ -16,30 +16,30 @@ local M = {}
 local RESULT, ERROR, PROGRESS = 1, 2, 3
 
 local plugins = {} -- number -> {service = string, actions = table}
-local open = {}    -- call id -> {task = tureen.Task, call = tureen.PluginCall, service = string}
+local open = {}    -- call id -> the task that handles it; its `call` is the tureen.PluginCall
 
---- A plug-in that is registered.
+--- A registered plug-in.
 ---@class tureen.Plugin
 ---@field service string
 local Plugin = {}
 Plugin.__index = Plugin
 Plugin.__name = "tureen.Plugin"
 
---- Removes the plug-in. Calls that it has got stay open until it answers them. Safe twice.
+--- Removes the plug-in. Calls that it has received stay open until it answers them. May be called twice.
 function Plugin:unregister()
   if self.number and core.unplug(self.number) then plugins[self.number] = nil end
   self.number = nil
 end
 
---- Converts what a plug-in gave as an error to the object that its caller gets.
+--- Converts a plug-in's error to the object that the caller gets.
 local function as_error(err, service)
   if type(err) == "table" and not core.is_array(err) and rawget(err, 1) == nil then return err end
   local message = (err == nil or err == core.null) and "the plug-in gave no reason" or tostring(err)
   return { domain = service, code = "failed", message = message }
 end
 
---- Sends an answer. A value without a JSON form raises, after the call has ended with an error that says so.
----@return boolean taken  false: the call was answered or given up before
+--- Sends an answer. If the value has no JSON form, the call ends with an error that says so, and this function raises.
+---@return boolean taken  false if the call was already answered or cancelled
 local function send(id, kind, value, name)
   if value == nil then value = core.null end
   local ok, taken = pcall(core.answer, id, kind, value, name)
@@ -56,35 +56,37 @@ local function send_error(id, err, service)
   return send(id, ERROR, as_error(err, service), "error")
 end
 
---- Makes the error of a call that its caller has given up.
+--- Returns the error of a call that its caller has cancelled.
 local function cancelled_error()
   return calls.new_error("cancelled", "the call was cancelled")
 end
 
---- Answers with what an action returned; without a value the callbacks answer, now or later.
-local function take_results(id, entry, ...)
-  if open[id] ~= entry then return end
-  local value, err = ...
-  if select("#", ...) > 0 and value ~= nil then
+local calls_of_scripts = {}
+
+--- Answers with the results of an action. If it returned nothing, its callbacks answer, now or later.
+function calls_of_scripts.ended(task, value, err)
+  local call = task.call
+  local id = call.id
+  if open[id] ~= task then return end
+  if value ~= nil then
     guard.invoke(send, id, RESULT, value, "success")
   elseif err ~= nil then
-    pcall(send_error, id, err, entry.service) -- what a raised error holds need not have a JSON form: the caller hears of that
-  elseif entry.call.cancelled and entry.call.oncancel == nil then
-    send_error(id, cancelled_error(), entry.service)
+    pcall(send_error, id, err, task.service) -- a raised error may have no JSON form; `send` reports that to the caller
+  elseif call.cancelled and call.oncancel == nil then
+    send_error(id, cancelled_error(), task.service)
   end
 end
 
---- Runs an action for a call.
+--- Runs the action of a call.
 local function perform(id, plugin, action, args)
-  local service = plugin.service
-  local entry = { service = service, call = { id = id, action = action, cancelled = false } }
-  open[id] = entry
+  local service, call = plugin.service, { id = id, action = action, cancelled = false }
+  local task = async.create(plugin.actions[action], calls_of_scripts)
+  task.call, task.service = call, service
+  open[id] = task
   local function success(value) return send(id, RESULT, value, "success") end
   local function failure(err) return send_error(id, err, service) end
   local function progress(value) return send(id, PROGRESS, value, "progress") end
-  entry.task = async.create(plugin.actions[action])
-  async.when_ended(entry.task, function(...) take_results(id, entry, ...) end)
-  async.start(entry.task, args, success, failure, progress, entry.call)
+  async.start(task, args, success, failure, progress, call)
 end
 
 --- Delivers a call to its plug-in.
@@ -100,21 +102,22 @@ calls.on_call = function(id, number, action, args)
   end
 end
 
---- Tells a plug-in that the caller has given a call up: `call.cancelled` is true from now on, `call.oncancel` is called, and what
---- the action awaits ends with an error of code `cancelled`.
+--- Notifies a plug-in that the caller has cancelled a call: sets `call.cancelled`, calls `call.oncancel`, and ends the action's
+--- `await` with an error of code `cancelled`.
 calls.on_call_over = function(id)
-  local entry = open[id]
-  if entry == nil then return end
-  entry.call.cancelled = true
-  guard.invoke(entry.call.oncancel, entry.call)
-  if entry.task.state == "running" then return entry.task:cancel() end
-  if open[id] == entry and entry.call.oncancel == nil then send_error(id, cancelled_error(), entry.service) end
+  local task = open[id]
+  if task == nil then return end
+  local call = task.call
+  call.cancelled = true
+  guard.invoke(call.oncancel, call)
+  if task.state == "running" then return task:cancel() end
+  if open[id] == task and call.oncancel == nil then send_error(id, cancelled_error(), task.service) end
 end
 
---- Adds a service: scripts and programs of this host call it like one of Tureen's own, until the state closes.
+--- Registers a service. Scripts and programs of this host call it like Tureen's own, until the state is closed.
 ---
---- Raises when the name is not reverse-DNS, as `com.acme.printer` is, or is taken. With a spec, which has the form of
---- bridge-spec/actions, wrong arguments are answered before an action hears of the call.
+--- Raises if the name is taken or not in reverse-DNS form such as `com.acme.printer`. With a spec in the form of
+--- bridge-spec/actions, calls with invalid arguments fail before they reach the action.
 ---@param name string
 ---@param actions table<string, function>
 ---@param spec table?  {actions = {name = {arguments = ...}}}
@@ -129,7 +132,7 @@ function M.register(name, actions, spec)
   local own = {}
   for action, fn in next, actions do
     if type(action) ~= "string" or type(fn) ~= "function" then
-      core.raise("invalidArguments", ("plugin: argument 2 'actions' must hold functions by name, got %s under %s")
+      core.raise("invalidArguments", ("plugin: argument 2 'actions' must contain functions by name, got %s under %s")
         :format(arguments.type_name(fn), type(action) == "string" and ("'%s'"):format(action) or arguments.type_name(action)))
     end
     own[action] = fn
@@ -148,7 +151,7 @@ local function check_callback(action, position, name, value)
   return value
 end
 
---- Makes the function that calls one action: `(args?, success?, error?, progress?)`.
+--- Returns a function that calls one action: `(args?, success?, error?, progress?)`.
 local function caller(service, action)
   local function send_call(success, failure, args, progress)
     if args == core.null then args = nil end
@@ -176,10 +179,10 @@ local function caller(service, action)
   return call
 end
 
---- Returns a service by its whole name: each of its fields is a function that calls the action of that name.
+--- Returns a service by its full name. Each of its fields is a function that calls the action of that name.
 ---
---- `service.print({ pages = 2 }, success, error, progress)`; `await(service.print, { pages = 2 }, progress)`. Whether there is
---- such a service or action, the call finds out.
+--- `service.print({ pages = 2 }, success, error, progress)`; `await(service.print, { pages = 2 }, progress)`. An unknown service
+--- or action is reported by the call.
 ---@param name string
 ---@return tureen.Service
 function M.service(name)
@@ -194,15 +197,15 @@ function M.service(name)
   })
 end
 
---- Tells the listeners of this script of an event, at the next poll. The name is reverse-DNS, as a plug-in's.
+--- Emits an event to the listeners of this script at the next poll. The name has reverse-DNS form, like that of a plug-in.
 ---@param name string
 ---@param detail any
 function M.emit(name, detail)
   if type(name) ~= "string" then arguments.wrong("emit", 1, "name", "a string", name) end
   local is_valid = not ("." .. name .. "."):find("%.%.") and not name:find("[^%w_.]") and name:find(".", 1, true)
   if not is_valid or name:find("^com%.salesforce%.") or name:find("^tureen%.") then
-    core.raise("invalidArguments", ("emit: argument 1 'name' must be reverse-DNS, as com.acme.printer.jammed is, got '%s'")
-      :format(name))
+    core.raise("invalidArguments",
+      ("emit: argument 1 'name' must be a reverse-DNS name such as com.acme.printer.jammed, got '%s'"):format(name))
   end
   if detail == nil then detail = core.null end
   calls.defer(event.emit, name, detail)

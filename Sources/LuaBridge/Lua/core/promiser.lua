@@ -1,14 +1,14 @@
---- `promiser`, as the plug-ins' util module has it: a function that waits, made from one that takes callbacks.
+--- `promiser` of the plug-ins' util module: converts a function with callbacks to one that waits.
 local core = ...
 local async = core.import "async"
 
---- A function that awaits `object[method](..., success, error)`: it returns the value, or nil and the error.
+--- Returns a function that awaits `object[method](..., success, error)` and returns the value, or nil and the error.
 ---
---- Unlike the model's, it knows where the callbacks of Tureen's own functions belong, so that an optional argument may be
---- left out. Works where `await` does.
+--- Unlike that of the Mobile SDK, it knows the position of the callbacks of Tureen's functions, so that optional arguments may be
+--- omitted. Works inside tasks only.
 ---@param object table
 ---@param method string
----@param name string?  what messages call the object
+---@param name string?  the object's name in messages
 ---@return fun(...): any, tureen.Error?
 return function(object, method, name)
   if type(object) ~= "table" then

@@ -1,4 +1,5 @@
---- Functions that wait, made from functions with callbacks, as React Native applications make promises. They work inside a task.
+--- Converts functions with callbacks to functions that wait, like the promises of React Native applications. They work inside
+--- tasks.
 local core = ...
 local async = core.import "async"
 local combine = core.import "combine"
@@ -11,7 +12,7 @@ local function check(caller, fn)
   if type(fn) ~= "function" then arguments.wrong(caller, 1, "fn", "a function", fn) end
 end
 
---- A function that awaits `fn(..., success, error)`: the value, or nil and the error.
+--- Returns a function that awaits `fn(..., success, error)` and returns the value, or nil and the error.
 ---@param fn function
 ---@return fun(...): any, tureen.Error?
 function M.promiser(fn)
@@ -19,7 +20,8 @@ function M.promiser(fn)
   return function(...) return async.await(fn, ...) end
 end
 
---- The same, but it never fails: the value, or the error in its place. For calls that only have to be over before the next.
+--- Returns a function that awaits `fn(..., success, error)` and returns the value or the error. For calls that only need to
+--- finish before the next one.
 ---@param fn function
 ---@return fun(...): any
 function M.promiserNoRejection(fn)
@@ -33,7 +35,7 @@ end
 
 --- Waits for some milliseconds.
 ---@param ms number
----@return true? done, tureen.Error? err  as `tureen.sleep`
+---@return true? done, tureen.Error? err  the results of `tureen.sleep`
 function M.timeoutPromiser(ms)
   combine.check_ms("timeoutPromiser", 1, "ms", ms)
   return combine.sleep(ms)

@@ -1,4 +1,4 @@
---- What this core is and can do.
+--- Information about this library, and the registration of features.
 local core = ...
 local arguments = core.import "arguments"
 
@@ -12,7 +12,7 @@ M.getInfo = arguments.define {
   name = "getInfo", params = {}, send = arguments.action(SERVICE, "getInfo", {}),
 }
 
--- registerAppFeature(feature, success, error): "OK"; the server sees the short code in the User-Agent of requests
+-- registerAppFeature(feature, success, error): "OK"; requests have the short code in their User-Agent
 -- unregisterAppFeature(feature, success, error): "OK"
 for _, name in ipairs { "registerAppFeature", "unregisterAppFeature" } do
   M[name] = arguments.define {

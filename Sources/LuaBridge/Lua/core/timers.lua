@@ -1,9 +1,9 @@
---- Functions that are called later, by the clock.
+--- Timers: functions that are called after some time.
 local core = ...
 
 local M = {}
 
--- A binary heap by {at, order}: the timer that is due next stands first.
+-- A binary heap by {at, order}; its first element is the next timer that is due.
 local heap, order = {}, 0
 
 ---@class tureen.Timer
@@ -54,7 +54,7 @@ local function set_alarm()
   core.alarm(heap[1] and heap[1].at or nil)
 end
 
---- Calls `fn` once, from a poll, when `ms` milliseconds have passed.
+--- Calls `fn` once, from a poll, after `ms` milliseconds.
 ---@param ms number
 ---@param fn fun()
 ---@return tureen.Timer
@@ -67,7 +67,7 @@ function M.after(ms, fn)
   return timer
 end
 
---- The function is not called any more. Nothing happens when it was called already.
+--- Cancels the timer. Does nothing if it has already fired.
 function Timer:cancel()
   self.fn = nil
   if self.position == nil then return end
@@ -76,10 +76,10 @@ function Timer:cancel()
   if was_next then set_alarm() end
 end
 
---- How many are to be called yet.
+--- Returns the number of waiting timers.
 function M.count() return #heap end
 
---- Takes those that are due from the list, the earliest first.
+--- Removes and returns the timers that are due, the earliest first.
 ---@return tureen.Timer[]
 function M.take_due()
   local due = {}

@@ -1,4 +1,4 @@
---- Tureen for Lua scripts: the functions every script needs, and the modules.
+--- The module `tureen`: the functions that every script needs, and the other modules.
 local core = ...
 local guard = core.import "guard"
 local event = core.import "event"
@@ -7,7 +7,7 @@ local async = core.import "async"
 local combine = core.import "combine"
 
 ---@class tureen
----@field onerror (fun(err: any, traceback: string))?  gets errors no callback caught; nil: stderr, and the run fails
+---@field onerror (fun(err: any, traceback: string))?  gets uncaught errors; nil: they go to stderr, and the run fails
 local M = {
   null = core.null,
   array = core.array,
@@ -37,13 +37,13 @@ local M = {
   sdkinfo = core.import "sdkinfo",
 }
 
---- A descriptor that is readable while `poll` would deliver something. Do not read from it or close it.
+--- Returns a descriptor that is readable while `poll` has something to deliver. Do not read from it or close it.
 ---@return integer
 function M.fd()
   return core.fd()
 end
 
---- Sets home, org and so on, before the first use; raises when a setting is unknown or wrong, or comes too late.
+--- Sets the home, the org and other options before the first use. Raises if a setting is unknown or invalid, or comes too late.
 ---@param options table
 function M.configure(options)
   if type(options) ~= "table" then
@@ -54,19 +54,19 @@ function M.configure(options)
   if not ok then error(err, 2) end
 end
 
--- Functions whose module loads on first use.
+-- Functions whose module is loaded on first use.
 for name, member in pairs { plugin = "register", service = "service", emit = "emit" } do
   M[name] = function(...) return core.import("plugin")[member](...) end
 end
 
--- Modules that load on first use.
+-- Modules that are loaded on first use.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
   accounts = "sfaccountmanager", sandbox = "sandbox", event = "util_event", logger = "util_logger", promiser = "promiser",
   bootstrap = "util_bootstrap", asset = "asset", parse = "parse",
 }
 
--- `tureen.onerror = f` reaches the guard; reading it gives back what was set.
+-- `tureen.onerror` is stored in the guard module.
 return setmetatable(M, {
   __index = function(_, key)
     if key == "onerror" then return guard.onerror end

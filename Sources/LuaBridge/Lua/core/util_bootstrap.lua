@@ -1,4 +1,4 @@
---- Checks to make before a script begins.
+--- Checks before a script starts.
 local core = ...
 local call = core.import "force_call"
 local async = core.import "async"
@@ -7,7 +7,7 @@ local network = core.import "network"
 ---@class tureen.bootstrap
 local M = {}
 
--- deviceIsOnline(success, error): whether the org answers now, be it with a refusal
+-- deviceIsOnline(success, error): true if the org responds now, even with an error
 M.deviceIsOnline = call.define {
   name = "deviceIsOnline", params = {},
   body = function()

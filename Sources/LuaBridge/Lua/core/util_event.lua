@@ -12,8 +12,8 @@ local M = {
   },
 }
 
---- Sends `bootstrapStatusEvent`; the listeners run at the next poll.
----@param status {code: integer, description: string, isError: boolean}  one of `EVENT`, or another
+--- Emits `bootstrapStatusEvent`. The listeners run at the next poll.
+---@param status {code: integer, description: string, isError: boolean}  one of `EVENT`, or another status
 function M.sendStatusEvent(status)
   if type(status) ~= "table" then
     core.raise("invalidArguments",
@@ -23,5 +23,5 @@ function M.sendStatusEvent(status)
   calls.defer(event.emit, "bootstrapStatusEvent", detail)
 end
 
--- The listeners' side, `addEventListener` and so on, is `tureen.document`.
+-- `addEventListener` and the other functions for listeners are those of `tureen.document`.
 return setmetatable(M, { __index = event })

@@ -1,16 +1,16 @@
---- `exec` with the plug-ins' version in front, and how long calls take.
+--- `exec` with the plug-ins' version as the first argument, and the timing of calls.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
 local logger = core.import "util_logger"
 
 ---@class tureen.exec
----@field timing boolean  true: a line on stderr for each answer, with the milliseconds it took
+---@field timing boolean  true: prints a line with the elapsed milliseconds on stderr for each answer
 local M = { timing = false }
 
 local latest = 0
 
---- The callbacks, each with a line before it.
+--- Returns callbacks that print a line before they call the given ones.
 local function timed(label, success, failure)
   local began = core.now()
   local function wrap(callback, outcome)
@@ -22,7 +22,7 @@ local function timed(label, success, failure)
   return wrap(success, ""), wrap(failure, " failed")
 end
 
---- Calls an action as the plug-ins' modules do: `args` is a list with the action's object, or that object itself.
+--- Calls an action like the plug-ins' modules: `args` is a list that contains the action's object, or the object itself.
 ---@param pluginVersion string
 ---@param success fun(payload: any)?
 ---@param failure fun(err: tureen.Error)?

@@ -5,11 +5,11 @@ local arguments = core.import "arguments"
 ---@class tureen.logger
 local M = {}
 
--- Each level shows its own lines and those of the levels before it.
+-- Each level includes the levels before it.
 local LEVELS = { error = 1, warn = 2, info = 3, debug = 4 }
 local level = "info"
 
---- Sets what is shown: "error", "warn", "info" (as it is at first) or "debug".
+--- Sets the log level: "error", "warn", "info" (the default) or "debug".
 ---@param name "error"|"warn"|"info"|"debug"
 function M.setLogLevel(name)
   if not LEVELS[name] then
@@ -22,7 +22,7 @@ end
 ---@return "error"|"warn"|"info"|"debug"
 function M.getLogLevel() return level end
 
---- Writes a line when its level is shown.
+--- Writes a line if its level is enabled.
 ---@param name "error"|"warn"|"info"|"debug"
 ---@param message any
 function M.log(name, message)
@@ -41,8 +41,8 @@ function M.logToConsole(message) M.log("info", message) end
 ---@param message any
 function M.logError(message) M.log("error", message) end
 
---- The URL with `[redacted]` for the values of the named parameters, in its query and behind its `#`; upper and lower case do
---- not matter.
+--- Returns the URL with `[redacted]` in place of the values of the named parameters in its query and fragment. Names are compared
+--- ignoring case.
 ---@param url string
 ---@param names string|string[]
 ---@return string

@@ -1,10 +1,10 @@
---- The org's records for scripts: the REST API function by function, caches, records as objects, conflicts.
+--- Gives scripts access to the org's records: functions of the REST API, caches, records as objects, conflict detection.
 ---
 ---   local force = require "tureen.force"
 ---   tureen.main(function() print(#force.query("SELECT Id FROM Contact").records) end)
 ---
---- Every function that asks the server or a store takes `success` and `error` last, can be awaited, or is called inside a task,
---- where it waits and returns the value, or nil and an error.
+--- Every function that uses the server or a store takes `success` and `error` as its last arguments and works with `await`.
+--- Inside a task it can be called without callbacks: it waits and returns the value, or nil and an error.
 local core = ...
 local call = core.import "force_call"
 local client = core.import "force_notifications"
@@ -38,7 +38,7 @@ for _, part in ipairs { sync, conflict, fetch } do
   end
 end
 
---- Sets the API version. Needed only for another than v66.0, or to answer requests in place of the network, for tests.
+--- Sets the API version, if it is not v66.0, and for tests a function that answers requests instead of the network.
 ---@param options {apiVersion: string?, requestHandler: function?}?
 function M.init(options)
   if options ~= nil and type(options) ~= "table" then
@@ -56,9 +56,9 @@ local function kind_of(err)
   return "Error"
 end
 
---- Returns a copy of an error with a type, for showing it: `{type, message, ...}`. RestError: the server refused; `status` and
---- `details`, the errors of its body. ConflictError: `base`, `theirs`, `yours`, `remoteChanges`, `localChanges`,
---- `conflictingChanges`. NetworkError: no answer came. StoreError. Error: anything else.
+--- Returns a copy of an error with a type, for display: `{type, message, ...}`. The types are RestError (the server refused the
+--- request; with `status` and `details`, the errors of its body), ConflictError (with `base`, `theirs`, `yours`, `remoteChanges`,
+--- `localChanges`, `conflictingChanges`), NetworkError (no answer arrived), StoreError, and Error for anything else.
 ---@param err any
 ---@return table
 function M.Error(err)

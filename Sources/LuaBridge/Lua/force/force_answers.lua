@@ -1,8 +1,7 @@
---- The shapes of answers. A gateway or a portal may answer with status 200 and a page of its own: that is an error, never a
---- success.
+--- Checks the shapes of answers. A gateway or a portal may answer with status 200 and a page of its own, which must be an error.
 ---
---- Each shape has `expects`, which the network service checks (no body, JSON, either), `is_right(answer)` for the rest, and
---- `wanted`, its name in messages.
+--- Each shape has `expects`, which the network service checks (no body, JSON, or either), `is_right(answer)`, which checks the
+--- value, and `wanted`, its name in messages.
 local core = ...
 local call = core.import "force_call"
 
@@ -14,7 +13,7 @@ local function is_nothing(value) return value == "OK" or value == core.null end
 
 local function kind(expects, wanted, is_right) return { expects = expects, wanted = wanted, is_right = is_right } end
 
---- Makes the shape of an object that has a list of this name.
+--- Returns the shape of an object that has a list of this name.
 local function with_list(name)
   return kind("json", ("an object with the list '%s'"):format(name), function(value)
     return is_object(value) and is_list(value[name])

@@ -1,5 +1,5 @@
---- The calling rules of `tureen.force`: functions take callbacks, work with `await`, or are called plainly inside a task, where
---- they wait and return `value` or `nil, err`.
+--- Implements the calling conventions of `tureen.force`: functions take callbacks and work with `await`. Called without
+--- callbacks inside a task, they wait and return `value` or `nil, err`.
 local core = ...
 local arguments = core.import "arguments"
 local async = core.import "async"
@@ -8,7 +8,7 @@ local guard = core.import "guard"
 
 local M = {}
 
---- Makes an error of the domain `force`.
+--- Creates an error of the domain `force`.
 ---@return tureen.Error
 function M.new_error(code, message, extra)
   local err = calls.new_error(code, message, { domain = "force" })
@@ -16,7 +16,7 @@ function M.new_error(code, message, extra)
   return err
 end
 
---- Raises an error of misuse, which the script's author can see.
+--- Raises an error about wrong use of a function.
 function M.misuse(message, ...)
   core.raise("invalidArguments", message:format(...))
 end
@@ -26,7 +26,7 @@ function M.given(value)
   return value ~= nil and value ~= core.null
 end
 
---- Copies a table, one level deep; nil and null give an empty one.
+--- Returns a shallow copy of a table; an empty table for nil and null.
 function M.copy(value)
   local result = {}
   if M.given(value) then
@@ -40,7 +40,7 @@ function M.append(list, more)
   for _, element in ipairs(more) do list[#list + 1] = element end
 end
 
---- Calls a call's callback with its outcome, from a poll. Without an error callback a failure is reported.
+--- Calls the callback with a task's outcome, during a poll. Without an error callback a failure is reported.
 ---@param task tureen.Task
 function M.tell_callbacks(task, success, failure)
   local place = not failure and core.where() or nil
@@ -55,18 +55,18 @@ function M.tell_callbacks(task, success, failure)
   end)
 end
 
---- Runs a body as a task and calls the callback with its outcome, from a poll.
+--- Runs a body as a task and calls the callback with its outcome, during a poll.
 local function run(success, failure, body)
   local task = async.create(body)
   M.tell_callbacks(task, success, failure)
   async.start(task)
 end
 
---- Makes a public function from a body that may wait.
+--- Creates a public function from a body that may wait.
 ---
---- `spec`: `name`, `params` and `is_method` as `arguments.define` takes them; `check(self, ...)`, which may raise before
---- anything begins; `body(self, ...)`, which runs in a task and returns a value, or nil and an error. Without `is_method`
---- neither gets `self`.
+--- `spec` contains `name`, `params` and `is_method` in the form of `arguments.define`; `check(self, ...)`, which may raise before
+--- the task starts; and `body(self, ...)`, which runs in a task and returns a value, or nil and an error. Without `is_method`
+--- neither function gets `self`.
 function M.define(spec)
   local count = #spec.params
   return arguments.define {
@@ -79,13 +79,13 @@ function M.define(spec)
       if spec.check then invoke(spec.check) end
       if success or failure then return run(success, failure, function() return invoke(spec.body) end) end
       if coroutine.isyieldable() then return invoke(spec.body) end
-      M.misuse("%s: give it callbacks, or call it inside tureen.async(function() ... end)", spec.name)
+      M.misuse("%s: pass callbacks, or call it inside tureen.async(function() ... end)", spec.name)
     end,
   }
 end
 
---- Makes a class. Calling it makes an object, which `class.new(self, ...)` fills.
----@param name string  what `tostring` and errors call its objects
+--- Creates a class. Calling it creates an object, which `class.new(self, ...)` initializes.
+---@param name string  the name of its objects in `tostring` and in errors
 function M.class(name)
   local class = { __name = "tureen.force." .. name }
   class.__index = class

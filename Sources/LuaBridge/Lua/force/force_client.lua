@@ -1,8 +1,8 @@
---- The org's REST API, function by function.
+--- Functions for the org's REST API.
 ---
---- Each takes `success` and `error` last, works with `await`, or is called inside a task, where it waits. Optional arguments may
---- be left out. Paths begin with `/services/data/v66.0`; `init{apiVersion}` changes the version. An answer of the wrong shape is
---- an error.
+--- Each takes `success` and `error` as its last arguments, works with `await`, and waits when called inside a task. Optional
+--- arguments may be omitted. Paths begin with `/services/data/v66.0`; `init{apiVersion}` changes the version. An answer of the
+--- wrong shape is an error.
 local core = ...
 local answers = core.import "force_answers"
 local call = core.import "force_call"
@@ -15,7 +15,7 @@ local url = core.import "force_url"
 ---@class tureen.force.client
 local M = {
   apiVersion = "v66.0", parseUrl = url.parseUrl, computeEndPointIfMissing = url.computeEndPointIfMissing,
-  -- What is for the modules around this one.
+  -- Functions for other modules of `tureen.force`.
   internal = { define = true, path_of = true, configure = true, set_api_version = true },
 }
 
@@ -30,7 +30,7 @@ function M.set_api_version(caller, version)
   M.apiVersion = version
 end
 
---- Sets the API version, and for tests a function that answers in place of the network: `requestHandler(request)` gets `{method,
+--- Sets the API version, and for tests a function that answers instead of the network: `requestHandler(request)` gets `{method,
 --- path, params, data, headerParams}`, may wait, and returns the answer, or nil and an error.
 ---@param options {apiVersion: string?, requestHandler: function?}
 function M.configure(options)
@@ -41,7 +41,7 @@ function M.configure(options)
   handler = call.given(options.requestHandler) and options.requestHandler or nil
 end
 
---- Builds the path of a resource of this version and encodes its pieces.
+--- Builds the path of a resource of this version from pieces, which it encodes.
 local function path_of(...)
   local pieces = { DATA, M.apiVersion }
   for _, piece in ipairs { ... } do pieces[#pieces + 1] = url.encode(piece) end
@@ -61,13 +61,13 @@ local function as_sent(request, expects)
   }
 end
 
---- Sends a request and waits for the answer of the handler or the network.
+--- Sends a request to the handler or the network and waits for the answer.
 local function ask(request, expects)
   if handler then return handler(request) end
   return async.await(network.sendRequest, as_sent(request, expects))
 end
 
---- Makes a success callback that checks the answer first.
+--- Returns a success callback that checks the answer first.
 local function when_right(name, wanted, success, failure)
   local place = not failure and core.where() or nil
   return function(answer)
@@ -78,9 +78,9 @@ local function when_right(name, wanted, success, failure)
   end
 end
 
---- Defines `M[name]`, which sends the request that `build(...)` makes of its arguments: `{method, path, params, data,
+--- Defines `M[name]`, which sends the request that `build(...)` creates from its arguments: `{method, path, params, data,
 --- headerParams, binary, noAuth, expects}`.
----@param wanted table?  the answer's shape, of `force_answers`; an object when left out
+---@param wanted table?  the answer's shape from `force_answers`; by default an object
 function M.define(name, params, build, wanted)
   local count = #params
   wanted = wanted or answers.object
@@ -98,7 +98,7 @@ function M.define(name, params, build, wanted)
         return network.sendRequest(as_sent(request, wanted.expects), when_right(name, wanted, success, failure), failure)
       end
       if coroutine.isyieldable() then return ask_right(request) end
-      call.misuse("%s: give it callbacks, or call it inside tureen.async(function() ... end)", name)
+      call.misuse("%s: pass callbacks, or call it inside tureen.async(function() ... end)", name)
     end,
   }
 end
@@ -109,17 +109,17 @@ local ALL_OR_NONE = { "allOrNone", "boolean" }
 
 local function get(path, params) return { method = "GET", path = path, params = params } end
 
--- versions(): the versions the org has, a list
+-- versions(): a list of the org's API versions
 define("versions", {}, function() return get(DATA .. "/") end, answers.list)
--- resources(): name to path
+-- resources(): a table of paths by name
 define("resources", {}, function() return get(path_of()) end)
--- limits(): name to {Max, Remaining}
+-- limits(): a table of {Max, Remaining} by name
 define("limits", {}, function() return get(path_of("limits")) end)
 -- describeGlobal(): {sobjects = {...}}
 define("describeGlobal", {}, function() return get(path_of("sobjects")) end, answers.sobjects)
 -- metadata(sobjectType): {objectDescribe, recentItems}
 define("metadata", { TYPE }, function(kind) return get(path_of("sobjects", kind)) end)
--- describe(sobjectType), getPickListValues(sobjectType): fields, child relationships and so on
+-- describe(sobjectType), getPickListValues(sobjectType): a table with fields, child relationships and more
 for _, name in ipairs { "describe", "getPickListValues" } do
   define(name, { TYPE }, function(kind) return get(path_of("sobjects", kind, "describe")) end)
 end
@@ -128,14 +128,14 @@ define("describeLayout", { TYPE, { "recordTypeId", "string", optional = true } }
   return get(path_of("sobjects", kind, "describe", "layouts", record_type or ""))
 end)
 
--- query(soql), queryAll(soql): {totalSize, done, records, nextRecordsUrl?}; queryAll sees deleted records too
+-- query(soql), queryAll(soql): {totalSize, done, records, nextRecordsUrl?}; queryAll includes deleted records
 for _, name in ipairs { "query", "queryAll" } do
   define(name, { { "soql", "string" } }, function(soql) return get(path_of(name), { q = soql }) end, answers.records)
 end
 -- search(sosl): {searchRecords = {...}}
 define("search", { { "sosl", "string" } }, function(sosl) return get(path_of("search"), { q = sosl }) end,
   answers.search_records)
--- queryMore(nextRecordsUrl): the page behind a URL that query gave; its host does not matter
+-- queryMore(nextRecordsUrl): the next page, for a URL that query returned; the URL's host is ignored
 define("queryMore", { { "url", "string" } }, function(address)
   return get((address:gsub("^%a[%w+.-]*://[^/?#]*", "")))
 end, answers.records)
@@ -155,7 +155,7 @@ local function check_fields(caller, position, fields)
   return { fields = table.concat(arguments.fieldlist(fields), ",") }
 end
 
--- retrieve(sobjectType, id, fields?): the record; fields is a list of names, or a text with commas
+-- retrieve(sobjectType, id, fields?): the record; fields is a list of names or a comma-separated string
 define("retrieve", { TYPE, ID, { "fields", "any", optional = true } }, function(kind, id, fields)
   return get(path_of("sobjects", kind, id), check_fields("retrieve", 3, fields))
 end)
@@ -173,12 +173,12 @@ local function split_id(caller, data)
   return id, rest
 end
 
--- update(sobjectType, data, headers?): "OK"; data has the Id and the fields to change; headers such as If-Unmodified-Since
+-- update(sobjectType, data, headers?): "OK"; data contains the Id and the fields to change; headers: e.g. If-Unmodified-Since
 define("update", { TYPE, DATA_FIELDS, { "headers", "table", optional = true } }, function(kind, data, headers)
   local id, fields = split_id("update", data)
   return { method = "PATCH", path = path_of("sobjects", kind, id), data = fields, headerParams = headers }
 end, answers.nothing)
--- upsert(sobjectType, externalIdField, externalId, data): {id, success, created}; no externalId (nil, null or "") creates
+-- upsert(sobjectType, externalIdField, externalId, data): {id, success, created}; without externalId (nil, null or "") creates
 define("upsert", { TYPE, { "externalIdField", "string" }, { "externalId", "string", optional = true }, DATA_FIELDS },
   function(kind, field, external_id, data)
     if external_id == nil or external_id == "" then
@@ -189,12 +189,12 @@ define("upsert", { TYPE, { "externalIdField", "string" }, { "externalId", "strin
 -- del(sobjectType, id): "OK"
 define("del", { TYPE, ID }, function(kind, id) return { method = "DELETE", path = path_of("sobjects", kind, id) } end,
   answers.nothing)
--- getAttachment(id): {encodedBody, contentType}; network.bytes decodes it
+-- getAttachment(id): {encodedBody, contentType}; network.bytes decodes the body
 define("getAttachment", { ID }, function(id)
   return { method = "GET", path = path_of("sobjects", "Attachment", id, "Body"), binary = true }
 end, answers.any)
 
--- collectionCreate(allOrNone, records), collectionUpdate(allOrNone, records): a list of {id, success, errors}; each record has
+-- collectionCreate(allOrNone, records), collectionUpdate(allOrNone, records): a list of {id, success, errors}; each record needs
 -- attributes.type
 for name, method in pairs { collectionCreate = "POST", collectionUpdate = "PATCH" } do
   define(name, { ALL_OR_NONE, { "records", "tables" } }, function(all_or_none, records)
@@ -209,7 +209,7 @@ define("collectionUpsert", { ALL_OR_NONE, TYPE, { "externalIdField", "string" },
       data = { allOrNone = all_or_none, records = records },
     }
   end, answers.list)
--- collectionRetrieve(sobjectType, ids, fields): the records, null for one that is not there
+-- collectionRetrieve(sobjectType, ids, fields): the records; null for each one that does not exist
 define("collectionRetrieve", { TYPE, { "ids", "strings" }, { "fields", "fieldlist" } }, function(kind, ids, fields)
   return { method = "POST", path = path_of("composite", "sobjects", kind), data = { ids = ids, fields = fields } }
 end, answers.list)
@@ -219,24 +219,24 @@ define("collectionDelete", { ALL_OR_NONE, { "ids", "strings" } }, function(all_o
   return { method = "DELETE", path = path_of("composite", "sobjects") .. query }
 end, answers.list)
 
--- batch(requests, haltOnError?): {hasErrors, results = {{statusCode, result}}}; a request is {method, url, richInput?}, its url
--- begins with the version
+-- batch(requests, haltOnError?): {hasErrors, results = {{statusCode, result}}}; a request is {method, url, richInput?}, and its
+-- url begins with the version
 define("batch", { { "requests", "tables" }, { "haltOnError", "boolean", optional = true } }, function(requests, halt)
   local data = { batchRequests = requests, haltOnError = halt == true }
   return { method = "POST", path = path_of("composite", "batch"), data = data }
 end, answers.results)
 -- composite(allOrNone, requests): {compositeResponse = {{body, httpHeaders, httpStatusCode, referenceId}}}; a request is
--- {method, url, referenceId, body?}, its url begins with /services/data
+-- {method, url, referenceId, body?}, and its url begins with /services/data
 define("composite", { ALL_OR_NONE, { "requests", "tables" } }, function(all_or_none, requests)
   local data = { allOrNone = all_or_none, compositeRequest = requests }
   return { method = "POST", path = path_of("composite"), data = data }
 end, answers.responses)
--- tree(sobjectType, records): {hasErrors, results = {{referenceId, id}}}; a record has attributes {type, referenceId} and may
--- have children under their plural
+-- tree(sobjectType, records): {hasErrors, results = {{referenceId, id}}}; a record needs attributes {type, referenceId} and may
+-- contain children under the plural name of their relationship
 define("tree", { TYPE, { "records", "tables" } }, function(kind, records)
   return { method = "POST", path = path_of("composite", "tree", kind), data = { records = records } }
 end, answers.results)
--- primingRecords(relayToken?, changedAfterTimestamp?): {primingRecords, relayToken, ruleErrors, stats}; the time is ISO text
+-- primingRecords(relayToken?, changedAfterTimestamp?): {primingRecords, relayToken, ruleErrors, stats}; the time is an ISO string
 define("primingRecords", {
   { "relayToken", "string", optional = true }, { "changedAfterTimestamp", "string", optional = true },
 }, function(token, changed_after)
@@ -252,20 +252,20 @@ local function under(prefix, caller, request)
   return copy
 end
 
--- apexrest(path), apexrest({path, method, params, data, headerParams, expects}): what the org's own endpoint answers; a table's
--- path gets /services/apexrest in front when it lacks it, a text is taken as it is
+-- apexrest(path), apexrest({path, method, params, data, headerParams, expects}): the answer of an Apex REST endpoint. A table's
+-- path gets the prefix /services/apexrest if it lacks it; a string is used unchanged
 define("apexrest", { { "request", "any" } }, function(request)
   if type(request) == "string" then return get(request) end
   if type(request) ~= "table" then arguments.wrong("apexrest", 1, "request", "a string or a table", request) end
   return under("/services/apexrest", "apexrest", request)
 end, answers.any)
--- chatter({path, method, params, data}): under /services/data/v66.0/chatter
+-- chatter({path, method, params, data}): the answer of a resource under /services/data/v66.0/chatter
 define("chatter", { { "request", "table" } }, function(request) return under(path_of("chatter"), "chatter", request) end,
   answers.any)
--- request({method, path, params, data, headerParams, binary, noAuth, expects}): any request of the org; expects says what the
--- body has to be, as for network.sendRequest
+-- request({method, path, params, data, headerParams, binary, noAuth, expects}): the answer to any request of the org; expects
+-- has the values of network.sendRequest
 define("request", { { "request", "table" } }, function(request) return under("", "request", request) end, answers.any)
--- anyrest(url, binary?, noAuth?, request?): any full URL; request has method, params, data, headerParams
+-- anyrest(url, binary?, noAuth?, request?): the answer of any full URL; request may have method, params, data, headerParams
 define("anyrest", {
   { "url", "string" }, { "binary", "boolean", optional = true }, { "noAuth", "boolean", optional = true },
   { "request", "table", optional = true },

@@ -25,8 +25,8 @@ local function construct(class, settings)
   return collection
 end
 
---- Makes a class with settings of its own: `model`, `config`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`, each a
---- value or a function(collection), or functions. Called with settings, it makes a collection.
+--- Creates a subclass with settings: `model`, `config`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`, each a value or a
+--- function(collection), and methods. Calling the class with settings creates a collection.
 function RemoteObjectCollection:extend(settings)
   if type(settings) ~= "table" then arguments.wrong("extend", 1, "settings", "a table", settings) end
   local class = copy(settings)
@@ -34,7 +34,7 @@ function RemoteObjectCollection:extend(settings)
   return setmetatable(class, { __index = self, __call = construct })
 end
 
---- Appends a record, or makes one of its attributes and appends that; returns the record.
+--- Appends a record, which may be given as its attributes, and returns it.
 function RemoteObjectCollection:add(record)
   if type(record) ~= "table" then arguments.wrong("add", 1, "record", "a table", record) end
   if type(record.syncRemoteObjectWithServer) ~= "function" then record = self:parse(record) end
@@ -43,7 +43,7 @@ function RemoteObjectCollection:add(record)
   return record
 end
 
---- Removes a record and returns whether it was there.
+--- Removes a record and returns whether the collection contained it.
 function RemoteObjectCollection:remove(record)
   if type(record) ~= "table" or type(record.collections) ~= "table" then
     arguments.wrong("remove", 1, "record", "a record", record)
@@ -63,7 +63,7 @@ function RemoteObjectCollection:get(id)
   for _, record in ipairs(self.models) do if record.id == id then return record end end
 end
 
---- Makes a record of fetched attributes.
+--- Creates a record from fetched attributes.
 function RemoteObjectCollection:parse(attributes)
   if type(attributes) ~= "table" then arguments.wrong("parse", 1, "attributes", "a table", attributes) end
   local settings = {}
@@ -94,12 +94,12 @@ local function setting(self, name, options)
   return given(value) and value or nil
 end
 
---- Overridden by a class: fetches from the server, by `config`; runs in a task.
+--- Fetches from the server as `config` says. Subclasses override it; it runs in a task.
 function RemoteObjectCollection:fetchRemoteObjectsFromServer() -- luacheck: ignore 212
   return fetch.Records(core.array(), 0)
 end
 
---- Fetches from the cache; runs in a task.
+--- Fetches from the cache. It runs in a task.
 function RemoteObjectCollection:fetchRemoteObjectsFromCache(config, cache) -- luacheck: ignore 212
   return cache:find(config.cacheQuery)
 end
@@ -116,8 +116,8 @@ local function method(name, params, body, check)
   RemoteObjectCollection[name] = call.define { name = name, is_method = true, params = params, body = body, check = check }
 end
 
--- collection:fetch(options?): the collection, with what was found in place of what it had. When a newer fetch was answered
--- first, an error of code superseded. Without a config it is empty then
+-- collection:fetch(options?): the collection, whose records are replaced by the found ones. If a newer fetch was answered first,
+-- the error has the code superseded. Without a config the collection becomes empty
 method("fetch", { { "options", "table", optional = true } }, function(self, options)
   local config = setting(self, "config", options)
   if config == nil then return self:reset() end
@@ -144,11 +144,11 @@ end, function(self, options)
   end
 end)
 
---- Whether `getMore` will find something.
+--- Returns whether `getMore` will find records.
 ---@return boolean
 function RemoteObjectCollection:hasMore() return self.found ~= nil and self.found:hasMore() end
 
--- collection:getMore(): the attributes of the next records, which are in the collection then; an empty list at the end
+-- collection:getMore(): the attributes of the next records, which are added to the collection; an empty list at the end
 method("getMore", {}, function(self)
   if not self.found then return core.array() end
   local records, err = self.found:getMore()
@@ -157,7 +157,7 @@ method("getMore", {}, function(self)
   return records
 end)
 
--- collection:closeCursor(): null; there is no more then
+-- collection:closeCursor(): null; getMore then finds nothing
 method("closeCursor", {}, function(self)
   if not self.found then return core.null end
   return self.found:closeCursor()
@@ -171,7 +171,7 @@ function SObjectCollection:fetchRemoteObjectsFromServer(config) -- luacheck: ign
   return fetch.fetchSObjectsFromServer(config)
 end
 
---- Takes a record's type from its attributes, unless the class of the records has one.
+--- Creates a record, whose type comes from its attributes unless the record class has one.
 function SObjectCollection:parse(attributes)
   local record = RemoteObjectCollection.parse(self, attributes)
   local about = attributes.attributes

@@ -1,7 +1,6 @@
---- Checks, before a record is changed on the server, whether another client has changed it meanwhile.
+--- Detects whether another client has changed a record before it is changed on the server.
 ---
---- A second cache, `cacheForOriginals`, holds every record as it was last seen on the server: the base that both sides are
---- compared with.
+--- A second cache, `cacheForOriginals`, holds the last known server version of each record. Both sides are compared with it.
 local core = ...
 local call = core.import "force_call"
 local modes = core.import "force_modes"
@@ -12,12 +11,12 @@ local M = {}
 local given, copy = call.given, call.copy
 local CACHE_MODE, MERGE_MODE = modes.CACHE_MODE, modes.MERGE_MODE
 
---- Returns whether a value is one of those that the model does not distinguish: nil, null, "", 0 and false.
+--- Returns whether a value is one of those that the native SDK does not distinguish: nil, null, "", 0 and false.
 local function is_nothing(value)
   return not given(value) or value == "" or value == 0 or value == false
 end
 
---- Returns whether two values are the same to the model: 1 and "1" are, tables are compared by content.
+--- Returns whether two values are equal to the native SDK: 1 equals "1", and tables are compared by content.
 local function is_same(a, b)
   if is_nothing(a) or is_nothing(b) then return is_nothing(a) and is_nothing(b) end
   if type(a) == "table" and type(b) == "table" then
@@ -30,7 +29,7 @@ local function is_same(a, b)
   return a == b
 end
 
---- Returns the fields of the list, in its order, that `test` is true for.
+--- Returns the fields of the list for which `test` is true, in the list's order.
 local function fields_where(fieldlist, test)
   local result = core.array()
   for _, field in ipairs(fieldlist) do
@@ -39,7 +38,7 @@ local function fields_where(fieldlist, test)
   return result
 end
 
---- Lists the fields that each side changed since `base`. A field that `yours` does not have was not touched.
+--- Returns the fields that each side has changed since `base`. A field that is missing in `yours` is unchanged.
 local function changes(base, theirs, yours, fieldlist)
   local is_remote, is_local = {}, {}
   for _, field in ipairs(fieldlist) do
@@ -60,7 +59,7 @@ local function must_fail(mode, found)
   return mode == MERGE_MODE.MERGE_FAIL_IF_CONFLICT and #found.conflictingChanges > 0
 end
 
---- Returns the attributes with the changes that only the server has.
+--- Returns the attributes including the changes that were made only on the server.
 local function with_theirs(attributes, theirs, found)
   local result, is_conflicting = copy(attributes), {}
   for _, field in ipairs(found.conflictingChanges) do is_conflicting[field] = true end
@@ -88,7 +87,7 @@ local function compare(id, attributes, fieldlist, originals, mode, sync_with_ser
   return with_theirs(attributes, theirs, found)
 end
 
---- Updates the originals to the server's present version.
+--- Updates the originals to the server's current version.
 local function keep_original(method, id, data, originals, cache_mode, info)
   if cache_mode == CACHE_MODE.CACHE_ONLY then return true end
   if method == "delete" then
@@ -104,7 +103,7 @@ local function keep_original(method, id, data, originals, cache_mode, info)
   return saved ~= nil, err
 end
 
---- Runs syncRemoteObjectDetectConflict with arguments that are checked already.
+--- Implements syncRemoteObjectDetectConflict; the arguments are already checked.
 function M.run(method, id, attributes, fieldlist, cache, cache_mode, originals, merge_mode, info, sync_with_server)
   info = info or {}
   if not originals then
@@ -139,8 +138,8 @@ local ORIGINALS = { "cacheForOriginals", "cache", optional = true }
 local MERGE_MODE_PARAM = { "mergeMode", "string", optional = true }
 
 -- syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode,
--- syncWithServer): the record, null after a delete. When the merge mode does not allow what others changed, the error has the
--- code `conflict` and {base, theirs, yours, remoteChanges, localChanges, conflictingChanges}; nothing was written
+-- syncWithServer): the record; null after a delete. If the merge mode does not allow the changes of others, the error has the
+-- code `conflict` and {base, theirs, yours, remoteChanges, localChanges, conflictingChanges}, and nothing is written
 M.syncRemoteObjectDetectConflict = call.define {
   name = "syncRemoteObjectDetectConflict",
   params = {
@@ -155,8 +154,8 @@ M.syncRemoteObjectDetectConflict = call.define {
   end,
 }
 
--- syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode): the
--- same for a record of a type
+-- syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode): like
+-- syncRemoteObjectDetectConflict, for a record of a type
 M.syncSObjectDetectConflict = call.define {
   name = "syncSObjectDetectConflict",
   params = {

@@ -1,4 +1,4 @@
---- Fetches many records: by a query, a search or the recent items, from an Apex REST resource, or from a cache.
+--- Fetches lists of records: by a query or a search, the recent items, from an Apex REST resource, or from a cache.
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
@@ -11,21 +11,21 @@ local M = {}
 local given = call.given
 local CACHE_MODE = modes.CACHE_MODE
 
----@class tureen.force.Records  what a fetch gives
----@field records table[]      those fetched so far
----@field totalSize integer?   how many the server found
+---@class tureen.force.Records  the result of a fetch
+---@field records table[]      the records fetched so far
+---@field totalSize integer?   the number of records that the server found
 local Records = call.class "Records"
 
---- `next_page()` returns the next records and the function for the page after them; nil at the end.
+--- Creates the result. `next_page()` returns the next records and the function for the page after them; nil at the end.
 function Records:new(records, total, next_page)
   self.records, self.totalSize, self.next_page = records, total, next_page
 end
 
---- Returns whether `getMore` will find something.
+--- Returns whether `getMore` will find records.
 ---@return boolean
 function Records:hasMore() return self.next_page ~= nil end
 
--- records:getMore(): the next records, which `records` has as well from then on; an empty list at the end
+-- records:getMore(): the next records, which are also added to `records`; an empty list at the end
 Records.getMore = call.define {
   name = "getMore", is_method = true, params = {},
   body = function(self)
@@ -39,7 +39,7 @@ Records.getMore = call.define {
   end,
 }
 
--- records:closeCursor(): null; there is no more then
+-- records:closeCursor(): null; getMore then finds nothing
 Records.closeCursor = call.define {
   name = "closeCursor", is_method = true, params = {},
   body = function(self)
@@ -48,14 +48,14 @@ Records.closeCursor = call.define {
   end,
 }
 
---- Makes the function that fetches the page after an answer with `nextRecordsUrl`; `seen` has the addresses of earlier pages.
+--- Returns the function that fetches the page after an answer with `nextRecordsUrl`. `seen` contains the URLs of earlier pages.
 local function following_page(answer, ask, seen)
   local address = answer.nextRecordsUrl
   if not given(address) then return nil end
   seen = seen or {}
   return function()
     if seen[address] then
-      return nil, call.new_error("badAnswer", ("the pages of the answer lead in a circle: '%s' came before"):format(address))
+      return nil, call.new_error("badAnswer", ("the pages of the answer repeat: '%s' was fetched before"):format(address))
     end
     local page, err = ask(address)
     if not page then return nil, err end
@@ -110,15 +110,15 @@ end
 local CONFIG = { "config", "table" }
 
 -- fetchSObjectsFromServer(config): {records, totalSize, hasMore(), getMore(), closeCursor()}. config: {type = "soql" or "sosl",
--- query}, or {type = "mru", sobjectType, fieldlist?, orderBy?, orderDirection?}, what was used recently
+-- query}, or for recently used records {type = "mru", sobjectType, fieldlist?, orderBy?, orderDirection?}
 M.fetchSObjectsFromServer = call.define {
   name = "fetchSObjectsFromServer", params = { CONFIG },
   check = function(config) check_config("fetchSObjectsFromServer", config) end,
   body = function(config) return from_server[config.type](config) end,
 }
 
--- fetchApexRestObjectsFromServer({apexRestPath, params}): the same from an endpoint of the org that answers {totalSize, records,
--- nextRecordsUrl}
+-- fetchApexRestObjectsFromServer({apexRestPath, params}): like fetchSObjectsFromServer, from an Apex REST endpoint that answers
+-- {totalSize, records, nextRecordsUrl}
 M.fetchApexRestObjectsFromServer = call.define {
   name = "fetchApexRestObjectsFromServer", params = { CONFIG },
   check = function(config)
@@ -130,13 +130,13 @@ M.fetchApexRestObjectsFromServer = call.define {
     local answer, err = client.apexrest { path = config.apexRestPath, params = config.params, expects = "json" }
     if not answer then return nil, err end
     if type(answer) ~= "table" or type(answer.records) ~= "table" then
-      return nil, call.new_error("badAnswer", config.apexRestPath .. " must answer {totalSize, records, nextRecordsUrl}")
+      return nil, call.new_error("badAnswer", config.apexRestPath .. " must answer with {totalSize, records, nextRecordsUrl}")
     end
     return Records(answer.records, answer.totalSize, following_page(answer, client.queryMore))
   end,
 }
 
---- Saves fetched records; the originals get them unchanged. Returns the records as the cache has them then.
+--- Saves fetched records in the cache, and unchanged in the originals. Returns the records as stored in the cache.
 local function keep(records, cache, originals, mode)
   local result = records
   for _, record in ipairs(records) do
@@ -155,7 +155,7 @@ local function keep(records, cache, originals, mode)
   return result
 end
 
---- Makes the function that fetches and saves the further pages.
+--- Returns the function that fetches and saves further pages.
 local function kept_pages(take, cache, originals, mode)
   if not take then return nil end
   return function()
@@ -167,7 +167,7 @@ local function kept_pages(take, cache, originals, mode)
   end
 end
 
---- Runs fetchRemoteObjects with arguments that are checked already.
+--- Implements fetchRemoteObjects; the arguments are already checked.
 function M.run(from_server_now, from_cache, cache_mode, cache, originals, mode)
   if cache and cache_mode == CACHE_MODE.CACHE_ONLY then return from_cache() end
   local fetched, err = from_server_now()
@@ -182,8 +182,8 @@ end
 local CACHE, ORIGINALS = { "cache", "cache", optional = true }, { "cacheForOriginals", "cache", optional = true }
 local MERGE = { "mergeMode", "string", optional = true }
 
--- fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode): what one of the functions
--- gives; what comes from the server is saved on the way. Both run in a task
+-- fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode): the result of one of the
+-- two functions, which run in a task; records from the server are saved in the cache
 M.fetchRemoteObjects = call.define {
   name = "fetchRemoteObjects",
   params = {
@@ -197,8 +197,8 @@ M.fetchRemoteObjects = call.define {
   body = M.run,
 }
 
--- fetchSObjects(config, cache, cacheForOriginals, mergeMode): {type = "cache", cacheQuery} reads the cache, any other config asks
--- the server and saves what it sends
+-- fetchSObjects(config, cache, cacheForOriginals, mergeMode): {type = "cache", cacheQuery} reads the cache; any other config
+-- fetches from the server and saves the records in the cache
 M.fetchSObjects = call.define {
   name = "fetchSObjects", params = { CONFIG, CACHE, ORIGINALS, MERGE },
   check = function(config, cache, _, mode)

@@ -1,4 +1,4 @@
---- Files of the org: the lists of a user, their details, and who shares them. Pages count from 0.
+--- Functions for the org's files: lists of files, their details, and whom they are shared with. Pages count from 0.
 local core = ...
 local answers = core.import "force_answers"
 local client = core.import "force_client"
@@ -16,13 +16,13 @@ local function list(filter)
   end
 end
 
--- ownedFilesList(userId?, page?): files a user owns; nil: who is signed in
+-- ownedFilesList(userId?, page?): the files that a user owns; userId defaults to the signed-in user
 define("ownedFilesList", { USER, PAGE }, list "")
--- filesInUsersGroups(userId?, page?): files of the groups a user is in
+-- filesInUsersGroups(userId?, page?): the files of a user's groups
 define("filesInUsersGroups", { USER, PAGE }, list "/filter/groups")
--- filesSharedWithUser(userId?, page?): files others share with a user
+-- filesSharedWithUser(userId?, page?): the files that others share with a user
 define("filesSharedWithUser", { USER, PAGE }, list "/filter/sharedwithme")
--- fileDetails(fileId, version?): of the latest version when none is given
+-- fileDetails(fileId, version?): the details of a version of a file, by default of the latest one
 define("fileDetails", { FILE, { "version", "string", optional = true } }, function(id, version)
   return get(client.path_of("connect", "files", id), version and { versionNumber = version })
 end)
@@ -30,7 +30,7 @@ end)
 define("batchFileDetails", { { "fileIds", "strings" } }, function(ids)
   return get(client.path_of("connect", "files", "batch") .. "/" .. table.concat(ids, ","))
 end)
--- fileShares(fileId, page?): who a file is shared with
+-- fileShares(fileId, page?): the users and groups that a file is shared with
 define("fileShares", { FILE, PAGE }, function(id, page)
   return get(client.path_of("connect", "files", id, "file-shares"), page and { page = page })
 end)

@@ -1,4 +1,5 @@
---- Records as objects: `fetch`, `save` and `destroy` keep the object, the cache, the originals and the server in step.
+--- Represents records as objects. `fetch`, `save` and `destroy` keep the object, the cache, the originals and the server
+--- consistent.
 ---
 ---   local Contact = force.SObject:extend { sobjectType = "Contact", fieldlist = { "LastName", "Email" }, cache = cache }
 ---   local contact = Contact { LastName = "Ito" }
@@ -12,12 +13,12 @@ local sync = core.import "force_sync"
 local given, copy = call.given, call.copy
 
 ---@class tureen.force.RemoteObject
----@field id any             of the record; nil when it is new
----@field attributes table   what is known of it
+---@field id any             the record's id; nil if it is new
+---@field attributes table   the known attributes
 local RemoteObject = { idAttribute = "Id", __name = "tureen.force.RemoteObject" }
 RemoteObject.__index = RemoteObject
 
--- What a class sets for its records, each a value or a function(model, method); options of a call go before them.
+-- The settings of a class, each a value or a function(model, method). The options of a call override them.
 local SETTINGS = { "fieldlist", "cacheMode", "mergeMode", "cache", "cacheForOriginals" }
 
 local function construct(class, attributes, settings)
@@ -30,8 +31,8 @@ local function construct(class, attributes, settings)
   return model
 end
 
---- Makes a class with settings of its own: `sobjectType`, `fieldlist`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`,
---- `idAttribute`, or functions. Called with attributes and settings, it makes a record.
+--- Creates a subclass with settings: `sobjectType`, `fieldlist`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`,
+--- `idAttribute`, and methods. Calling the class with attributes and settings creates a record.
 ---@param settings table
 ---@return table
 function RemoteObject:extend(settings)
@@ -47,7 +48,7 @@ function RemoteObject:get(name)
   return self.attributes[name]
 end
 
---- Sets one attribute, or all of a table.
+--- Sets one attribute, or all attributes of a table.
 function RemoteObject:set(name, value)
   if type(name) ~= "table" and type(name) ~= "string" then
     arguments.wrong("set", 1, "name", "a string or a table", name)
@@ -66,14 +67,14 @@ function RemoteObject:unset(name)
   return self:set {}
 end
 
---- Returns whether the record has no id yet. A record that was made offline has a local one.
+--- Returns whether the record has no id yet. A record that was created offline has a local id.
 ---@return boolean
 function RemoteObject:isNew() return self.id == nil end
 
 --- Returns a copy of the attributes.
 function RemoteObject:toTable() return copy(self.attributes) end
 
---- Overridden by a class: makes the change on the server, or reads the record; runs in a task.
+--- Changes the record on the server or reads it. Subclasses override it; it runs in a task.
 RemoteObject.syncRemoteObjectWithServer = function() return core.array() end
 
 --- Returns the settings for one method.
@@ -112,7 +113,7 @@ end
 
 local OPTIONS = { "options", "table", optional = true }
 
--- model:fetch(options?): the model, with what was read; options: the settings, and overwrite = true
+-- model:fetch(options?): the model with the fetched attributes; options: the settings, and overwrite = true
 method("fetch", { OPTIONS }, function(self, options)
   local data, err = run(self, "read", self.attributes, options)
   if data == nil then return nil, err end
@@ -127,7 +128,7 @@ end)
 
 local function save_method(self) return self:isNew() and "create" or "update" end
 
--- model:save(attributes?, options?): the model, with the attributes set and saved
+-- model:save(attributes?, options?): the model; sets the attributes and saves it
 method("save", { { "attributes", "table", optional = true }, OPTIONS }, function(self, attributes, options)
   local values = copy(self.attributes)
   for key, value in pairs(attributes or {}) do values[key] = value end
@@ -140,8 +141,8 @@ local function leave_collections(self)
   for collection in pairs(copy(self.collections)) do collection:remove(self) end
 end
 
--- model:destroy(options?): null; false when the record is new. It leaves its collections at once, with wait = true when the
--- server has answered
+-- model:destroy(options?): null; false if the record is new. The record is removed from its collections immediately, or with
+-- wait = true after the server has answered
 method("destroy", { OPTIONS }, function(self, options)
   local waits = options and options.wait == true
   if not waits or self:isNew() then leave_collections(self) end

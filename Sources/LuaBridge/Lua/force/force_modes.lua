@@ -1,4 +1,4 @@
---- The modes of caches and merges, and the checks of their use.
+--- Defines the modes of caches and merges, and checks their use.
 local core = ...
 local call = core.import "force_call"
 
@@ -14,7 +14,7 @@ local M = {
 
 local METHODS = { create = true, read = true, update = true, delete = true }
 
---- Raises unless `value` is one of the values of `known`; nil and null are fine.
+--- Raises unless `value` is one of the values of `known`, nil or null.
 local function check(caller, what, known, value)
   if not call.given(value) then return end
   local names = {}

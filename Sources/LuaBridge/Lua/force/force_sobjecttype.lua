@@ -1,4 +1,4 @@
---- Metadata of a type: its fields, recent records and layouts, kept in a cache with one row for each type.
+--- Reads the metadata of a type: its fields, recent records and layouts. A cache stores one row for each type.
 local core = ...
 local call = core.import "force_call"
 local arguments = core.import "arguments"
@@ -14,7 +14,7 @@ local SObjectType = call.class "SObjectType"
 
 ---@param sobject_type string
 ---@param cache tureen.force.StoreCache?
----@param cache_mode string?  a `force.CACHE_MODE`; server-first when left out
+---@param cache_mode string?  a `force.CACHE_MODE`; by default server-first
 function SObjectType:new(sobject_type, cache, cache_mode)
   if type(sobject_type) ~= "string" then call.misuse("SObjectType: argument 1 'sobjectType' must be a string") end
   if call.given(cache) and (type(cache) ~= "table" or type(cache.retrieve) ~= "function") then
@@ -27,7 +27,7 @@ function SObjectType:new(sobject_type, cache, cache_mode)
   self.known, self.pending = {}, {}
 end
 
---- Reads a column from the cache, by the mode, else from the server, and saves it in the cache.
+--- Reads a column from the cache or the server, depending on the mode, and saves the server's value in the cache.
 local function load(self, column, ask)
   local cache, mode = self.cache, self.cacheMode
   if cache and (mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST) then
@@ -46,7 +46,7 @@ local function load(self, column, ask)
   return value
 end
 
---- Callers at the same time share one request; only a success is remembered.
+--- Loads a column once: simultaneous callers share one request, and only a success is remembered.
 local function shared(self, column, ask)
   if self.known[column] ~= nil then return self.known[column] end
   local task = self.pending[column]
@@ -67,7 +67,7 @@ local function method(name, params, body)
   SObjectType[name] = call.define { name = name, is_method = true, params = params, body = body }
 end
 
--- type:describe(): fields, keyPrefix, childRelationships and so on
+-- type:describe(): a table with fields, keyPrefix, childRelationships and more
 method("describe", {}, function(self)
   return shared(self, "describeResult", function() return client.describe(self.sobjectType) end)
 end)
@@ -77,7 +77,7 @@ method("getMetadata", {}, function(self)
   return shared(self, "metadataResult", function() return client.metadata(self.sobjectType) end)
 end)
 
--- type:describeLayout(recordTypeId?): the layout of a record type, the master's when left out
+-- type:describeLayout(recordTypeId?): the layout of a record type, by default the master record type
 method("describeLayout", { { "recordTypeId", "string", optional = true } }, function(self, record_type)
   record_type = record_type or MASTER_RECORD_TYPE
   return shared(self, "layoutInfo_" .. record_type, function()
@@ -85,7 +85,7 @@ method("describeLayout", { { "recordTypeId", "string", optional = true } }, func
   end)
 end)
 
--- type:reset(): forgets what it knows, and takes the row out of the cache
+-- type:reset(): forgets the loaded metadata and removes the row from the cache
 method("reset", {}, function(self)
   self.known, self.pending = {}, {}
   if self.cache then return self.cache:remove(self.sobjectType) end

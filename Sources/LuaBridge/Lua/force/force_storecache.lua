@@ -1,4 +1,4 @@
---- A soup as a cache of records: finds them by key, merges them with the stored ones, marks local changes.
+--- Uses a soup as a cache of records: finds records by key, merges them with the stored ones, and marks local changes.
 local core = ...
 local call = core.import "force_call"
 local arguments = core.import "arguments"
@@ -19,12 +19,12 @@ local MERGE_MODE_DOWNLOAD = {
 }
 local FLAGS = { "__locally_created__", "__locally_updated__", "__locally_deleted__" }
 local PAGE_SIZE = 10 -- the model's, for look-ups by key
-local KEYS_PER_QUERY = 500 -- keeps a statement short, whatever the number of records
+local KEYS_PER_QUERY = 500 -- keeps a statement short for any number of records
 
---- Makes a cache on a soup, which `init` registers.
+--- Creates a cache in a soup, which `init` registers.
 ---@param soup_name string
----@param index_specs tureen.SoupIndexSpec[]?  beside those of the key and of `__local__`
----@param key_field string?  "Id" when left out
+---@param index_specs tureen.SoupIndexSpec[]?  in addition to those of the key and of `__local__`
+---@param key_field string?  by default "Id"
 ---@param is_global_store boolean?
 ---@param store_name string?
 function StoreCache:new(soup_name, index_specs, key_field, is_global_store, store_name)
@@ -58,7 +58,7 @@ local RECORD, KEY = { "record", "table" }, { "key", "string" }
 local FIELDLIST = { "fieldlist", "fieldlist", optional = true }
 local MERGE_MODE = { "mergeMode", "string", optional = true }
 
--- cache:init(): registers the soup; its name
+-- cache:init(): the soup's name; registers the soup
 method("init", {}, function(self)
   local specs = { { path = self.keyField, type = "string" }, { path = "__local__", type = "string" } }
   local known = { [self.keyField] = true, __local__ = true }
@@ -71,7 +71,7 @@ method("init", {}, function(self)
   return await(smartstore.registerSoup, self.config, self.soupName, specs)
 end)
 
---- Returns whether a record has a value, be it null, at a path with dots.
+--- Returns whether a record has a value, possibly null, at a dotted path.
 local function has_path(record, path)
   local value = record
   for name in path:gmatch("[^.]+") do
@@ -81,7 +81,7 @@ local function has_path(record, path)
   return true
 end
 
---- Finds the one record with this key, or null; nil and an error if the store fails.
+--- Returns the record with this key, or null; nil and an error if the store fails.
 local function find_one(self, key)
   local spec = smartstore.buildExactQuerySpec(self.keyField, key, PAGE_SIZE)
   local cursor, err = await(smartstore.querySoup, self.config, self.soupName, spec)
@@ -91,7 +91,7 @@ local function find_one(self, key)
   return #found == 1 and found[1] or core.null
 end
 
--- cache:retrieve(key, fieldlist?): the record; null when there is none, or when it lacks one of the fields (paths with dots)
+-- cache:retrieve(key, fieldlist?): the record; null if there is none or it lacks one of the fields (dotted paths)
 method("retrieve", { KEY, FIELDLIST }, function(self, key, fieldlist)
   local record, err = find_one(self, key)
   if record == nil then return nil, err end
@@ -102,7 +102,7 @@ method("retrieve", { KEY, FIELDLIST }, function(self, key, fieldlist)
   return record
 end)
 
---- Returns a copy of the record with all three flags, false where they are missing, and `__local__`, true if one of them is.
+--- Returns a copy of the record with all three local flags, by default false, and `__local__`, true if one of them is true.
 ---@param record table
 ---@return table
 function StoreCache:addLocalFields(record) -- luacheck: ignore 212
@@ -116,7 +116,7 @@ function StoreCache:addLocalFields(record) -- luacheck: ignore 212
   return result
 end
 
---- Merges a record with the stored one, by the mode.
+--- Returns the record merged with the stored one as the mode says.
 local function merged(stored, record, mode)
   if stored == nil or mode == MERGE_MODE_DOWNLOAD.OVERWRITE then return record end
   if mode == MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED and stored.__local__ == true then return stored end
@@ -131,7 +131,7 @@ local function check_mode(caller, mode)
   end
 end
 
---- Converts keys to a list for smart SQL. They are written as bytes, so that no key can change the statement.
+--- Converts keys to a list for smart SQL. Keys are written as bytes, so that no key can change the statement.
 local function sql_list(keys, first, last)
   local parts = {}
   for i = first, last do
@@ -158,7 +158,7 @@ end
 
 local turns = {} -- soup -> those who wait until it is free
 
---- Runs `body` while no other save of this soup runs: none may come between reading and writing.
+--- Runs `body` while no other save of this soup runs, so that nothing is written between its read and its write.
 local function in_turn(key, body)
   local queue = turns[key]
   if queue then
@@ -212,8 +212,8 @@ local function save_all(self, records, mode)
   return in_turn(turn_key(self), function() return merge_and_store(self, records, mode) end)
 end
 
--- cache:save(record, mergeMode?): the record as stored. MERGE_ACCEPT_THEIRS, the default: put over what is stored; OVERWRITE:
--- alone; LEAVE_IF_CHANGED: what is stored stays when it was changed locally
+-- cache:save(record, mergeMode?): the record as stored. MERGE_ACCEPT_THEIRS, the default, merges it over the stored record;
+-- OVERWRITE replaces the stored record; LEAVE_IF_CHANGED keeps a stored record with local changes
 method("save", { RECORD, MERGE_MODE }, function(self, record, mode)
   local saved, err = save_all(self, { record }, mode)
   if not saved then return nil, err end
@@ -223,10 +223,10 @@ end, function(self, record, mode)
   check_keys(self, { record }, mode)
 end)
 
--- cache:saveAll(records, mergeMode?): the same for many; the records as stored, in the order given
+-- cache:saveAll(records, mergeMode?): the records as stored, in the given order; saves several records like save
 method("saveAll", { { "records", "tables" }, MERGE_MODE }, save_all, check_keys)
 
--- cache:remove(key): null; also when there is no such record
+-- cache:remove(key): null, even if there is no such record
 method("remove", { KEY }, function(self, key)
   local record, err = find_one(self, key)
   if record == nil then return nil, err end
@@ -237,17 +237,17 @@ method("remove", { KEY }, function(self, key)
   return core.null
 end)
 
---- Makes an id for a record that the server does not know yet.
+--- Returns a new id for a record that the server does not know yet.
 ---@return string
 function StoreCache:makeLocalId() return local_ids.make() end -- luacheck: ignore 212
 
---- Returns whether an id is a local one.
+--- Returns whether an id was made locally.
 ---@return boolean
 function StoreCache:isLocalId(id) return local_ids.is_local(id) end -- luacheck: ignore 212
 
--- MARK: what is found
+-- MARK: results
 
----@class tureen.force.Found  the records of a query, as far as they were asked for
+---@class tureen.force.Found  the records of a query that were fetched so far
 ---@field records table[]
 local Found = call.class "Found"
 
@@ -256,25 +256,25 @@ function Found:new(cache, cursor, is_smart)
   self.records = self:take()
 end
 
---- Returns the records of the cursor's page; a smart query's rows have one column.
+--- Returns the records of the cursor's page. The rows of a smart query have one column.
 function Found:take()
   local records = core.array()
   for i, entry in ipairs(self.cursor.currentPageOrderedEntries) do records[i] = self.is_smart and entry[1] or entry end
   return records
 end
 
---- Closes the cursor on the last page.
+--- Closes the cursor if the page is the last one.
 function Found:release()
   if self.cursor.currentPageIndex + 1 >= self.cursor.totalPages then self:closeCursor() end
 end
 
---- Returns whether `getMore` will find something.
+--- Returns whether `getMore` will find records.
 ---@return boolean
 function Found:hasMore()
   return self.cursor ~= nil and self.cursor.currentPageIndex + 1 < self.cursor.totalPages
 end
 
--- found:closeCursor(): null; there is no more then
+-- found:closeCursor(): null; getMore then finds nothing
 Found.closeCursor = call.define {
   name = "closeCursor", is_method = true, params = {},
   body = function(self)
@@ -288,7 +288,7 @@ Found.closeCursor = call.define {
   end,
 }
 
--- found:getMore(): the next records, which `records` has as well from then on; an empty list at the end
+-- found:getMore(): the next records, which are also added to `records`; an empty list at the end
 Found.getMore = call.define {
   name = "getMore", is_method = true, params = {},
   body = function(self)
@@ -303,8 +303,8 @@ Found.getMore = call.define {
   end,
 }
 
--- cache:find(querySpec): what is found, with `records`, `hasMore()`, `getMore()` and `closeCursor()`. A smart query selects one
--- column, {soup:_soup}
+-- cache:find(querySpec): the result with `records`, `hasMore()`, `getMore()` and `closeCursor()`. A smart query must select
+-- exactly one column, {soup:_soup}
 method("find", { { "querySpec", "table" } }, function(self, spec)
   local cursor, err
   local is_smart = spec.queryType == "smart"

@@ -1,4 +1,4 @@
---- Syncs one record between the server and a cache: where it is read, where it is written, and in which order.
+--- Syncs one record between the server and a cache.
 local core = ...
 local call = core.import "force_call"
 local client = core.import "force_client"
@@ -10,11 +10,11 @@ local M = {}
 local given, copy = call.given, call.copy
 local CACHE_MODE = modes.CACHE_MODE
 local FLAGS = { "__local__", "__locally_created__", "__locally_updated__", "__locally_deleted__" }
--- What the store and the server add to a record, and the server does not take back.
+-- Members that the store or the server adds to a record and the server does not accept.
 local NOT_SENT = { attributes = true, _soupEntryId = true, _soupLastModifiedDate = true, __sync_id__ = true }
 for _, flag in ipairs(FLAGS) do NOT_SENT[flag] = true end
 
---- Returns the listed attributes; all of them without a list.
+--- Returns the listed attributes; all attributes if there is no list.
 local function listed(attributes, fieldlist)
   if not given(fieldlist) then return copy(attributes) end
   local result = {}
@@ -22,7 +22,7 @@ local function listed(attributes, fieldlist)
   return result
 end
 
---- Returns the listed attributes as they are sent, without the id.
+--- Returns the listed attributes in the form that is sent, without the id.
 local function to_send(attributes, fieldlist, id_field)
   local result = listed(attributes, fieldlist)
   for key in pairs(NOT_SENT) do result[key] = nil end
@@ -50,8 +50,8 @@ local function define(name, params, body, check)
   }
 end
 
---- Returns the attributes with `attributes.type`, where the server puts a record's type too. A sync up of the cache's soup needs
---- it.
+--- Returns the attributes with the record's type as `attributes.type`, like the server's records. A sync up of the cache's soup
+--- needs it.
 function M.typed(kind, attributes)
   local result = copy(attributes)
   if type(result.attributes) ~= "table" or not given(result.attributes.type) then
@@ -61,10 +61,10 @@ function M.typed(kind, attributes)
   return result
 end
 
---- Saves a record under an id with these flags.
+--- Saves a record with an id and the given flags.
 local function save(cache, id, attributes, fieldlist, created, updated)
   local record = listed(attributes, fieldlist)
-  record.attributes = given(attributes) and attributes.attributes or nil -- its type, whatever the list says
+  record.attributes = given(attributes) and attributes.attributes or nil -- its type, which the list may omit
   record[cache.keyField] = id
   record.__locally_created__, record.__locally_updated__, record.__locally_deleted__ = created, updated, false
   return cache:save(record)
@@ -94,8 +94,8 @@ local function check_id(caller, method, id)
   if method ~= "create" and id == nil then call.misuse("%s: 'id' must be a string to %s", caller, method) end
 end
 
--- syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction?): the record in the cache; null for a delete
--- and for a record that is not there. localAction marks it as changed locally
+-- syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction?): the record in the cache; null after a delete
+-- and for a missing record. localAction marks the record as changed locally
 define("syncRemoteObjectWithCache",
   { METHOD, ID, ATTRIBUTES, FIELDLIST, { "cache", "cache" }, { "localAction", "boolean", optional = true } },
   function(method, id, attributes, fieldlist, cache, is_local)
@@ -107,7 +107,7 @@ define("syncRemoteObjectWithCache",
     end
   end)
 
---- Returns the attributes with the id that the server gave.
+--- Returns the attributes with the id that the server assigned.
 local function with_id(attributes, id_field, id)
   local result = copy(attributes)
   result[id_field] = id
@@ -141,8 +141,8 @@ function on_server.delete(kind, id)
   return done(answer, err, core.null)
 end
 
--- syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist, headers?): the record as the server has it after a read;
--- the attributes, with the Id, after a create or an update; null after a delete. headers go with an update
+-- syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist, headers?): the server's record after a read; the
+-- attributes with the Id after a create or an update; null after a delete. headers are sent with an update
 define("syncSObjectWithServer", { METHOD, TYPE, ID, ATTRIBUTES, FIELDLIST, { "headers", "table", optional = true } },
   function(method, kind, id, attributes, fieldlist, headers)
     return on_server[method](kind, id, attributes, fieldlist, headers)
@@ -157,7 +157,7 @@ function on_apex.create(path, _, id_field, attributes, fieldlist)
   }
   if not answer then return nil, err end
   if not given(answer[id_field]) then
-    return nil, call.new_error("badAnswer", ("%s must answer a new record with its '%s'"):format(path, id_field))
+    return nil, call.new_error("badAnswer", ("%s must answer a create with the record's '%s'"):format(path, id_field))
   end
   return with_id(attributes, id_field, answer[id_field])
 end
@@ -182,7 +182,8 @@ function on_apex.delete(path, id)
   return done(answer, err, core.null)
 end
 
--- syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist): the same on the org's own endpoint
+-- syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist): like syncSObjectWithServer, on an Apex REST
+-- endpoint
 define("syncApexRestObjectWithServer",
   { METHOD, { "path", "string" }, ID, { "idField", "string" }, ATTRIBUTES, FIELDLIST },
   function(method, path, id, id_field, attributes, fieldlist)
@@ -195,7 +196,7 @@ define("syncApexRestObjectWithServer",
     end
   end)
 
---- Puts local changes that are not sent yet over the record that the server sent.
+--- Returns the server's record with the local changes that are not sent yet.
 local function keep_changes(cache, id, data, info)
   if info.overwrite then return data end
   local stored, err = cache:retrieve(id)
@@ -219,7 +220,7 @@ local function write_back(method, id, data, cache, info)
   return save(cache, target, data, nil, false, false)
 end
 
---- Asks the server first and writes its answer into the cache.
+--- Syncs with the server and writes its answer into the cache.
 local function server_first(method, id, attributes, fieldlist, cache, info, sync_with_server)
   local is_local = cache:isLocalId(id)
   local server_method = is_local and method == "update" and "create" or method
@@ -233,7 +234,7 @@ local function server_first(method, id, attributes, fieldlist, cache, info, sync
   return write_back(method, id, data, cache, info)
 end
 
---- Runs syncRemoteObject with arguments that are checked already.
+--- Implements syncRemoteObject; the arguments are already checked.
 function M.run(method, id, attributes, fieldlist, cache, cache_mode, info, sync_with_server)
   info = info or {}
   info.wasReadFromCache = false
@@ -262,21 +263,21 @@ local function check_run(caller, method, id, cache, cache_mode)
 end
 M.check_run = check_run
 
--- syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer): the record, null after a delete.
--- info.wasReadFromCache says where it came from; info.overwrite lets what the server has replace changes not sent yet.
+-- syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer): the record; null after a delete.
+-- Sets info.wasReadFromCache. With info.overwrite the server's record replaces local changes that are not sent yet.
 -- syncWithServer(method, id, attributes, fieldlist) runs in a task
 define("syncRemoteObject",
   { METHOD, ID, ATTRIBUTES, FIELDLIST, CACHE, CACHE_MODE_PARAM, INFO, { "syncWithServer", "callable" } }, M.run,
   function(method, id, _, _, cache, cache_mode) check_run("syncRemoteObject", method, id, cache, cache_mode) end)
 
---- Makes the function that syncs a record of a type with the server.
+--- Returns the function that syncs a record of a type with the server.
 function M.sobject_server(kind)
   return function(method, id, attributes, fieldlist, headers)
     return M.syncSObjectWithServer(method, kind, id, attributes, fieldlist, headers)
   end
 end
 
--- syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info): the same for a record of a type
+-- syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info): like syncRemoteObject, for a type's record
 define("syncSObject", { METHOD, TYPE, ID, ATTRIBUTES, FIELDLIST, CACHE, CACHE_MODE_PARAM, INFO },
   function(method, kind, id, attributes, fieldlist, cache, cache_mode, info)
     return M.run(method, id, M.typed(kind, attributes), fieldlist, cache, cache_mode, info, M.sobject_server(kind))

@@ -4,7 +4,7 @@ local call = core.import "force_call"
 
 local M = {}
 
---- Encodes a text as one piece of a path or a query.
+--- Percent-encodes a text as one piece of a path or a query.
 ---@param text any
 ---@return string
 function M.encode(text)
@@ -15,7 +15,7 @@ local function decode(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
---- Encodes parameters as a query with its question mark; "" without parameters.
+--- Encodes parameters as a query string that begins with "?"; "" without parameters.
 ---@param params table?
 function M.query(params)
   local names, parts = {}, {}
@@ -27,8 +27,8 @@ function M.query(params)
   return #parts > 0 and "?" .. table.concat(parts, "&") or ""
 end
 
---- Splits a URL into `{protocol, host, hostname, port, path, params, hash}`; nil if it is not a URL. `port` may be nil, `path` is
---- "" for "/"; the values of `params` are decoded.
+--- Splits a URL into `{protocol, host, hostname, port, path, params, hash}`. Returns nil if it is not a URL. `port` may be nil;
+--- `path` is "" for "/"; the values of `params` are decoded.
 ---@param url string
 function M.parseUrl(url)
   if type(url) ~= "string" then call.misuse("parseUrl: argument 1 'url' must be a string, got %s", type(url)) end
@@ -47,7 +47,7 @@ function M.parseUrl(url)
   }
 end
 
---- Splits a path into `{endPoint, path}`. A path that has an end point, or is a full URL, stays as it is.
+--- Splits a path into `{endPoint, path}`. A path that has an end point or is a full URL stays unchanged.
 ---@param endPoint string?
 ---@param path string
 function M.computeEndPointIfMissing(endPoint, path)
@@ -64,7 +64,7 @@ function M.computeEndPointIfMissing(endPoint, path)
   return { endPoint = head, path = tail == "" and "/" or tail }
 end
 
---- A path with `prefix` in front, unless it has it already.
+--- Returns a path that begins with `prefix`, which is added if it is missing.
 function M.with_prefix(prefix, path)
   if path:sub(1, 1) ~= "/" then path = "/" .. path end
   if path:sub(1, #prefix) == prefix then return path end

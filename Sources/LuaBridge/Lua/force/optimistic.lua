@@ -1,11 +1,11 @@
---- A list whose rows disappear as soon as they are deleted, and return if the server refuses.
+--- Implements a list whose rows disappear as soon as they are deleted and return if the server refuses the deletion.
 ---
 ---   local list = optimistic.list { sobjectType = "Contact", records = records,
 ---     on_failure = function(text, err, record) ... end }
 ---   list:delete(3)            -- the third row is gone now; the request runs in the background
 ---
---- Records are tracked by their id, so that several deletions may be in flight. A row that returns takes its old place among the
---- rows that are left. A record that the server no longer has counts as deleted.
+--- Records are tracked by their id, so that several deletions may be in flight. A row that returns takes its old position among
+--- the remaining rows. A record that the server no longer has counts as deleted.
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
@@ -19,17 +19,17 @@ local NOT_FOUND = 404
 local GONE = { NOT_FOUND = true, ENTITY_IS_DELETED = true } -- what the server calls a record that is not there
 
 ---@class tureen.optimistic.List
----@field rows table[]       what the list shows now
----@field pending integer    how many deletions have not been answered
+---@field rows table[]       the visible rows
+---@field pending integer    the number of unanswered deletions
 local List = call.class "OptimisticList"
 M.List = List
 
 ---@class tureen.optimistic.Settings
 ---@field sobjectType string
 ---@field records table[]          each with an Id
----@field cache tureen.force.StoreCache?  where a record is marked until the server has answered
----@field on_change fun(list: tureen.optimistic.List)?  after each change of `rows`
----@field on_failure fun(text: string, err: tureen.Error, record: table)?  what to tell the person: `text`
+---@field cache tureen.force.StoreCache?  marks a record as deleted until the server has answered
+---@field on_change fun(list: tureen.optimistic.List)?  called after each change of `rows`
+---@field on_failure fun(text: string, err: tureen.Error, record: table)?  called after a failure; `text` is for the user
 
 ---@param settings tureen.optimistic.Settings
 function List:new(settings)
@@ -50,13 +50,13 @@ function List:new(settings)
   end
 end
 
---- Makes a list of the records.
+--- Creates a list of records.
 ---@param settings tureen.optimistic.Settings
 ---@return tureen.optimistic.List
 function M.list(settings) return List(settings) end
 
---- Classifies a failure: "noResponse", no answer came; "emptyResponse", the answer has no body; "undecodable", the body is not
---- what was asked for; "refused", the server gave a reason.
+--- Returns the kind of a failure: "noResponse" (no answer arrived), "emptyResponse" (the answer has no body), "undecodable" (the
+--- body has the wrong form) or "refused" (the server gave a reason).
 ---@param err tureen.Error
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function M.kind(err)
@@ -66,7 +66,7 @@ function M.kind(err)
   return type(err.body) == "string" and "undecodable" or "refused"
 end
 
--- What a dialogue says above the text, by kind, and what the text adds to it when the server has said nothing.
+-- The dialog's title for each kind, and the text if the server gives none.
 local TITLES = {
   noResponse = "No answer from the server", emptyResponse = "Empty answer from the server",
   undecodable = "Unreadable answer from the server", refused = "Not deleted",
@@ -78,8 +78,8 @@ local REASONS = {
   refused = "the server refused without giving a reason",
 }
 
---- Returns what a dialogue shows: `{kind, title, message, reason}`. `title` depends on the kind of the failure; `message` is what
---- `message(err)` gives; `reason` is the server's own text, else a sentence about the kind.
+--- Returns the texts of a dialog: `{kind, title, message, reason}`. `title` depends on the kind of the failure; `message` is the
+--- result of `message(err)`; `reason` is the server's own text, or a sentence about the kind.
 ---@param err tureen.Error
 ---@return {kind: string, title: string, message: string, reason: string}
 function M.describe(err)
@@ -88,13 +88,13 @@ function M.describe(err)
   return { kind = kind, title = TITLES[kind], message = message, reason = reason }
 end
 
---- Returns whether a failure means that the server no longer has the record. A gateway's page with status 404 does not.
+--- Returns whether a failure means that the server no longer has the record. A gateway's page with status 404 does not count.
 local function says_gone(err)
   local first = err.status == NOT_FOUND and type(err.errors) == "table" and err.errors[1]
   return type(first) == "table" and GONE[first.errorCode] == true
 end
 
---- Returns the server's first message, else `DEFAULT_MESSAGE`.
+--- Returns the server's first message, or `DEFAULT_MESSAGE`.
 ---@param err tureen.Error
 ---@return string
 function M.message(err)
@@ -105,7 +105,7 @@ end
 
 local function changed(self) guard.invoke(self.settings.on_change, self) end
 
---- Puts a row back before the first row that stood behind it.
+--- Inserts a row again, before the first remaining row that followed it.
 local function reinstate(self, record)
   local position = #self.rows + 1
   for i, row in ipairs(self.rows) do
@@ -127,7 +127,7 @@ local function mark(self, record)
   return cache:save(marked)
 end
 
---- Removes the record from the cache, or its mark.
+--- Removes a deleted record from the cache, or else the mark of the record.
 local function settle(self, record, is_deleted)
   local cache = self.settings.cache
   if not cache then return true end
@@ -142,7 +142,7 @@ local function delete(self, record)
   local answer
   if marked then answer, err = client.del(self.settings.sobjectType, record.Id) end
   local is_deleted = answer ~= nil or says_gone(err)
-  -- A mark that cannot be taken away now does no harm: the next sync up finds that the record is gone.
+  -- A mark that cannot be removed now does no harm: the next sync up finds that the record is gone.
   settle(self, record, is_deleted)
   if is_deleted then return core.null end
   return nil, err
@@ -155,7 +155,7 @@ local function ended(self, record, value, err)
   guard.invoke(self.settings.on_failure, M.message(err), err, record)
 end
 
---- Passes the error of a deletion on; without any callback it is reported.
+--- Passes the error of a deletion to the callbacks; without a callback it is reported.
 local function tell_failure(self, failure, err, place)
   if call.given(failure) then return guard.invoke(failure, err) end
   if self.settings.on_failure == nil then calls.unhandled(err, place) end
@@ -174,12 +174,12 @@ local function check_callbacks(caller, success, failure)
   end
 end
 
---- Removes a row at once and deletes its record in the background. `success` or `error` is called at the end; after a failure the
---- row is back by then.
----@param position integer  of the row, from 1 on
+--- Removes a row immediately and deletes its record in the background. `success` or `error` is called at the end. After a failure
+--- the row is inserted again first.
+---@param position integer  the row's position, starting at 1
 ---@param success fun()?
 ---@param failure fun(err: tureen.Error)?
----@return boolean  false when the record is being deleted already, or there is no such row
+---@return boolean  false if the record is already being deleted or there is no such row
 function List:delete(position, success, failure)
   if math.type(position) ~= "integer" then arguments.wrong("delete", 1, "position", "an integer", position) end
   check_callbacks("delete", success, failure)
@@ -199,7 +199,7 @@ function List:delete(position, success, failure)
   return true
 end
 
---- Removes the row of the record with this id, as `delete` does.
+--- Removes the row of the record with this id, like `delete`.
 ---@param id string
 ---@return boolean
 function List:delete_id(id, success, failure)

@@ -1,4 +1,4 @@
---- The modules of the React Native variant, by the names that its applications import.
+--- Provides the modules of the React Native SDK under the names that its applications import.
 local core = ...
 local net = core.import "react_net"
 

@@ -1,4 +1,4 @@
---- Requests as React Native applications make them: the functions of `tureen.force.client`, and those that differ.
+--- Provides requests as in the React Native SDK: the functions of `tureen.force.client`, and those with another signature.
 local core = ...
 local call = core.import "force_call"
 local client = core.import "force_notifications"

@@ -1,6 +1,6 @@
---- Files that syncs of collections fetched beside their rows, such as pictures: the key `assets` of targets of type "rest".
+--- The files that syncs of collections download for their rows, such as pictures: the key `assets` of targets of type "rest".
 ---
---- The functions take callbacks, `success` and `error` last, or wait by themselves when they are called inside a task.
+--- The functions take the callbacks `success` and `error` last, or wait if they are called without them inside a task.
 local core = ...
 local async = core.import "async"
 local calls = core.import "calls"
@@ -12,8 +12,8 @@ local M = {}
 local SERVICE = "tureen.asset"
 
 ---@class tureen.asset.Info
----@field path string         of the file; do not change it
----@field contentType string  as the server said it; "" when it did not
+---@field path string         the path of the file; do not modify the file
+---@field contentType string  the server's content type; "" if there was none
 ---@field bytes integer
 
 local function ask(success, failure, url, connection)
@@ -34,9 +34,9 @@ local function define(name, of)
   }
 end
 
--- path(url, [connection,] ...): the path of the file that was fetched for the URL; nil (with callbacks tureen.null) without one
+-- path(url, [connection,] ...): the path of the file for the URL; nil (with callbacks tureen.null) if there is none
 define("path", function(found) return found.path end)
--- info(url, [connection,] ...): {path, contentType, bytes}; nil (with callbacks tureen.null) without one
+-- info(url, [connection,] ...): {path, contentType, bytes}; nil (with callbacks tureen.null) if there is none
 define("info", function(found) return found end)
 
 return M

@@ -1,25 +1,25 @@
---- Sync targets written in Lua: the sync engine asks, a module of the script answers.
+--- Sync targets in Lua: the sync engine calls functions of the script.
 ---
---- A target `{type = "custom", luaImpl = "name"}` means the functions registered under that name, else the module that `require`
---- finds. Its functions get the target and may `await`; each is called on the script's thread, from `poll`:
----   startFetch(target, maxTimeStamp) -> records, {totalSize =, more =}   the first page; -1 asks for everything
----   continueFetch(target, more) -> records, {totalSize =, more =}        the page behind it; no `more`: the last one
----   remoteIds(target, localIds) -> ids                                   what the server has, for finding ghosts
---- and of a sync up, each of which may be left out:
----   createOnServer(target, record, fields) -> id, date                   or nil and why the record was refused
----   updateOnServer(target, record, fields) -> true, date                 or false and why, or an HTTP status; the date is
----                                                                        the record's new time stamp and may be left out
----   deleteOnServer(target, record) -> true                               the same; 404 means that it is gone
----   fetchLastModifiedDates(target, records) -> dates                     a time stamp each; false: deleted, nil: unknown
----   isNewerThanServer(target, record) -> boolean                         in place of comparing dates
----   fetchFromServer(target, records, fields) -> records                  what the server has; false: deleted, nil: unknown
+--- A target `{type = "custom", luaImpl = "name"}` uses the functions registered under that name, else the module that `require`
+--- finds. The functions get the target and may `await`; they are called on the script's thread, from `poll`:
+---   startFetch(target, maxTimeStamp) -> records, {totalSize =, more =}   the first page; -1 requests all records
+---   continueFetch(target, more) -> records, {totalSize =, more =}        the next page; without `more` it is the last one
+---   remoteIds(target, localIds) -> ids                                   the ids on the server, to find ghosts
+--- and for a sync up, all optional:
+---   createOnServer(target, record, fields) -> id, date                   or nil and the reason of a refusal
+---   updateOnServer(target, record, fields) -> true, date                 or false and the reason, or an HTTP status; `date` is
+---                                                                        the record's new time stamp and optional
+---   deleteOnServer(target, record) -> true                               or false and the reason, or an HTTP status; 404: gone
+---   fetchLastModifiedDates(target, records) -> dates                     one time stamp each; false: deleted, nil: unknown
+---   isNewerThanServer(target, record) -> boolean                         instead of comparing dates
+---   fetchFromServer(target, records, fields) -> records                  the server's records; false: deleted, nil: unknown
 ---
 --- A transformation, named by the key `transform` of a target of type "rest", computes members of each item:
----   transform(item) -> item                                              nil leaves the item out; an error flags it
---- It is registered under that name, or the function `name` of the module that `module.name` names.
+---   transform(item) -> item                                              nil drops the item; an error flags it
+--- It is the function registered under that name, or the function `name` of the module in `module.name`.
 ---
---- A resolver, named by `options.resolver` of a sync with mergeMode MERGE, decides what both sides changed:
----   resolver(conflict) -> record                                         or "local", "server", "skip"; nil is "skip"
+--- A resolver, named by `options.resolver` of a sync with mergeMode MERGE, resolves conflicts:
+---   resolver(conflict) -> record                                         or "local", "server", "skip"; nil means "skip"
 local core = ...
 local calls = core.import "calls"
 local async = core.import "async"
@@ -27,10 +27,10 @@ local arguments = core.import "arguments"
 
 local M = {}
 
---- Makes a registry: values that scripts register under names, else modules that `require` finds by that name.
----@param caller string  the function that errors name
+--- Creates a registry of values that scripts register by name. Unregistered names are loaded with `require`.
+---@param caller string  the function to name in errors
 ---@param kind {noun: string, parameter: string, type: "table"|"function", meaning: string}
----@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and why there is none
+---@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and a reason
 local function registry(caller, kind)
   local registered = {}
   local function register(name, value)
@@ -55,19 +55,19 @@ end
 
 local find_target, find_resolver
 
---- Registers the functions of a custom target under a name; nil removes them.
+--- Registers the functions of a custom target by name; nil removes them.
 ---@type fun(name: string, implementation: table?)
 M.register, find_target = registry("registerTarget",
   { noun = "target", parameter = "implementation", type = "table", meaning = "a table of functions" })
 
---- Registers a function that decides conflicts under a name; nil removes it.
+--- Registers a conflict resolver by name; nil removes it.
 ---@type fun(name: string, resolver: (fun(conflict: table): table|string|nil)?)
 M.register_resolver, find_resolver = registry("registerResolver",
   { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
 
 local registered_transforms = {}
 
---- Registers a function that computes members of items under a name; nil removes it.
+--- Registers a transformation by name; nil removes it.
 ---@param name string
 ---@param fn (fun(item: table): table?)?
 function M.register_transform(name, fn)
@@ -92,13 +92,13 @@ local function find_transform(name)
   return fn
 end
 
---- Marks an empty table as a list, as the engine needs it.
+--- Marks an empty table as a list, as the engine requires.
 local function as_list(value)
   if #value == 0 and not core.is_array(value) then return core.array() end
   return value
 end
 
---- Converts the results of a fetch to the engine's answer; nil and a text if they are of the wrong type.
+--- Converts the results of a fetch for the engine; returns nil and a message if they have the wrong type.
 local function page(name, records, info)
   if records == nil or records == core.null then return {} end
   if not arguments.is_list(records) then
@@ -115,7 +115,7 @@ local function page(name, records, info)
   return { records = as_list(records), totalSize = total and math.tointeger(total), more = info.more }
 end
 
--- What can be left out of a target for uploads: the engine sends what is missing itself.
+-- The optional functions of a target for uploads. The engine uploads by itself if they are missing.
 local UPLOADS = {
   "createOnServer", "updateOnServer", "deleteOnServer", "fetchLastModifiedDates", "isNewerThanServer", "fetchFromServer",
 }
@@ -131,10 +131,11 @@ local function reason(problem)
   return tostring(problem)
 end
 
---- Returns the time stamp that a function gives behind its result, nil for anything else.
+--- Returns the time stamp in a function's second result; nil if it is something else.
 local function date_of(value) return type(value) == "string" and value or nil end
 
---- Converts a result, an HTTP status or a boolean, to the engine's answer. Behind it stands why, or the record's new time stamp.
+--- Converts a result, which is an HTTP status or a boolean, for the engine. The second result is a reason or the record's new
+--- time stamp.
 local function status(name, result, second)
   if result == true then return { status = 200, date = date_of(second) } end
   if math.type(result) == "integer" then
@@ -145,7 +146,7 @@ local function status(name, result, second)
   return wrong(name, "true, or false and a reason, or an HTTP status", result)
 end
 
--- How each function is called, and what its results mean.
+-- Calls each function and converts its results.
 local performers = {
   startFetch = function(fn, target, given) return page("startFetch", fn(target, given.maxTimeStamp)) end,
   continueFetch = function(fn, target, given) return page("continueFetch", fn(target, given.more)) end,
@@ -191,7 +192,7 @@ local performers = {
   end,
 }
 
---- Calls a transformation for each item; one that fails concerns its item alone.
+--- Calls a transformation for each item. A failure only affects its own item.
 local function transform(fn, items)
   local answers = core.array()
   for i = 1, #items do
@@ -211,7 +212,7 @@ end
 
 local RESOLUTIONS = { ["local"] = true, server = true, skip = true }
 
---- Converts a resolver's decision to the engine's answer.
+--- Converts a resolver's decision for the engine.
 local function resolution(decided)
   if decided == nil or decided == core.null then return { resolution = "skip" } end
   if RESOLUTIONS[decided] then return { resolution = decided } end

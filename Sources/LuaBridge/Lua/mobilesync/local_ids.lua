@@ -1,20 +1,20 @@
---- Ids of records that the server does not know yet.
+--- Local ids, for records that do not exist on the server yet.
 local core = ...
 
 local M = {}
 
 local PREFIX = "local_"
--- Two processes that begin in the same millisecond do not count from the same number.
+-- A random start, so that two processes that start in the same millisecond use different numbers.
 local counter = math.random(0, 999) * 1000
 
---- An id that was not given before.
+--- Returns a new local id.
 ---@return string
 function M.make()
   counter = counter + 1
   return ("%s%d%d"):format(PREFIX, os.time() * 1000 + core.now() % 1000, counter)
 end
 
---- Whether `make` made it, or the engine would take it for such an id.
+--- Returns true for ids that the engine treats as local, such as those of `make`.
 ---@return boolean
 function M.is_local(id)
   return type(id) == "string" and id:sub(1, #PREFIX) == PREFIX

@@ -1,7 +1,7 @@
---- Entries marked for the next sync up: made here, changed, deleted.
+--- Marks entries as created, updated or deleted for the next sync up.
 ---
---- Each function stores the entry with its flags and gives it back as stored. The flags are what a sync up looks for:
---- `__local__` is true while one of `__locally_created__`, `__locally_updated__` and `__locally_deleted__` is.
+--- Each function stores the entry with its flags and returns it as stored. A sync up selects entries by these flags:
+--- `__local__` is true if one of `__locally_created__`, `__locally_updated__` and `__locally_deleted__` is.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
@@ -15,7 +15,7 @@ local DEFAULT_ID_FIELD = "Id"
 
 local SOUP, ENTRY = { "soupName", "string" }, { "entry", "entry" }
 
---- A copy of an entry, which may be a record of a lazy page.
+--- Copies an entry, which may be a lazy record, and applies changes.
 local function copy(entry, changes)
   local result = {}
   for key, value in pairs(entry) do result[key] = value end
@@ -23,7 +23,7 @@ local function copy(entry, changes)
   return result
 end
 
---- The entry with all flags: those of `flags` as they stand there, the others as they are, false where they are missing.
+--- Sets all flags of the entry: those in `flags`, and the others to their current value, or false if they are missing.
 local function marked(entry, flags)
   entry.__local__ = false
   for _, flag in ipairs(FLAGS) do
@@ -41,7 +41,7 @@ local function store(success, failure, config, soup, entry, caller)
 end
 
 -- newRecord([config,] soupName, sobjectType, fields, [idField,] ...): a new entry that the next sync up creates on the server.
--- Where `fields` has no id, it gets a local one, under `idField`, "Id" when left out
+-- If `fields` has no id, it gets a local one in `idField` (default "Id")
 M.newRecord = arguments.define {
   name = "newRecord", has_store = true,
   params = { SOUP, { "sobjectType", "string" }, { "fields", "table" }, { "idField", "string", optional = true } },
@@ -55,7 +55,7 @@ M.newRecord = arguments.define {
   end,
 }
 
---- Defines `M[name]`: it stores an entry of the soup with other flags. `with_changes`: and with other fields.
+--- Defines `M[name]`, which stores an entry of the soup with other flags, and with other fields if `with_changes` is true.
 local function define(name, flags, with_changes)
   local params = { SOUP, ENTRY, with_changes and { "changes", "table", optional = true } or nil }
   M[name] = arguments.define {
@@ -73,11 +73,11 @@ end
 
 -- markUpdated([config,] soupName, entry, [changes,] ...): the entry with the changes, which the next sync up sends
 define("markUpdated", { __locally_updated__ = true }, true)
--- markDeleted([config,] soupName, entry, ...): the entry, which the next sync up deletes on the server and then here; one that
--- was made here it just removes
+-- markDeleted([config,] soupName, entry, ...): the entry, which the next sync up deletes on the server and in the soup; a locally
+-- created entry is only removed from the soup
 define("markDeleted", { __locally_deleted__ = true })
--- unmark([config,] soupName, entry, ...): takes back markUpdated and markDeleted; the fields stay as they are. An entry that was
--- made here is still created by the next sync up
+-- unmark([config,] soupName, entry, ...): undoes markUpdated and markDeleted without changing fields. A locally created entry is
+-- still created by the next sync up
 define("unmark", { __locally_updated__ = false, __locally_deleted__ = false })
 
 return M

@@ -2,8 +2,8 @@
 ---
 --- Every function takes an optional store config first (see `tureen.smartstore`); the last two arguments are `success`
 --- and `error`. `syncDown`, `syncUp` and `reSync` call `success(sync)` at every change of the sync: first with status
---- RUNNING, last with DONE or STOPPED. `error(err)` is called once when a sync cannot start or ends FAILED; then
---- `err.sync` is its state. Each change is a `sync` event as well.
+--- RUNNING, last with DONE or STOPPED. `error(err)` is called once if a sync cannot start or ends FAILED; `err.sync` is
+--- its state then. Every change also emits a `sync` event.
 local core = ...
 local arguments = core.import "arguments"
 local async = core.import "async"
@@ -24,7 +24,7 @@ local progress = core.import "progress"
 ---@field status "NEW"|"STOPPED"|"RUNNING"|"DONE"|"FAILED"
 ---@field progress integer      0 to 100
 ---@field totalSize integer     -1 until known
----@field hasMore boolean       the run ended at options.maxPages; `more` goes on
+---@field hasMore boolean       the run ended at options.maxPages; `more` continues
 ---@field maxTimeStamp integer  newest modification stored, ms since 1970 UTC; -1 until known
 
 ---@class tureen.mobilesync
@@ -32,16 +32,16 @@ local M = {
   MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED", MERGE = "MERGE" },
 }
 
--- registerTarget(name, implementation): the functions behind targets of type "custom" whose luaImpl is this name
+-- registerTarget(name, implementation): registers the functions of targets of type "custom" with this luaImpl
 M.registerTarget = custom.register
--- registerResolver(name, resolver): the function behind options.resolver of syncs with mergeMode MERGE
+-- registerResolver(name, resolver): registers the function for options.resolver of syncs with mergeMode MERGE
 M.registerResolver = custom.register_resolver
--- registerTransform(name, fn): the function behind the key `transform` of targets of type "rest" whose value is this name
+-- registerTransform(name, fn): registers the function for the key `transform` of targets of type "rest"
 M.registerTransform = custom.register_transform
--- onProgress([config,] syncIdOrName, fn, [{grace = true}]): fn(state) at each change of the sync; see the module progress
+-- onProgress([config,] syncIdOrName, fn, [{grace = true}]): calls fn(state) at each change of the sync; see the module progress
 M.onProgress = progress.on_progress
 
--- newRecord, markUpdated, markDeleted, unmark: entries with the flags that a sync up looks for
+-- newRecord, markUpdated, markDeleted, unmark: see the module marks
 for name, mark in pairs(marks) do M[name] = mark end
 
 local SERVICE = "com.salesforce.mobilesync"
@@ -57,7 +57,7 @@ M.syncDown = define {
   send = action(SERVICE, "syncDown", { "target", "soupName", "options", "syncName" }),
 }
 
---- The target may be left out: then the soup's name stands where it belongs. Null means an empty one.
+--- Inserts an empty target if it is omitted, so that the soup's name is in its place, or null.
 local function insert_target(given, at)
   if type(given[at]) == "string" then
     table.move(given, at, given.n, at + 1)
@@ -75,7 +75,7 @@ M.syncUp = define {
   send = action(SERVICE, "syncUp", { "target", "soupName", "options", "syncName" }),
 }
 
---- The keys that say which sync: a text is a name, a number an id.
+--- Sets the keys that identify the sync: a string is a name, a number an id.
 local function with_sync(config, which)
   if type(which) == "string" then
     config.syncId, config.syncName = core.null, which
@@ -100,19 +100,19 @@ end
 
 -- reSync([config,] syncIdOrName, success, error)
 about_sync("reSync", true)
--- refresh([config,] syncIdOrName, success, error): from the beginning of the list again; entries stay until they are replaced
+-- refresh([config,] syncIdOrName, success, error): fetches the whole list again; entries stay until they are replaced
 about_sync("refresh", true)
--- more([config,] syncIdOrName, success, error): the pages behind those of a run that ended at its maxPages
+-- more([config,] syncIdOrName, success, error): fetches the next pages after a run that ended at its maxPages
 about_sync("more", true)
--- getSyncStatus([config,] syncIdOrName, ...): the sync state, tureen.null when there is none
+-- getSyncStatus([config,] syncIdOrName, ...): the sync state; tureen.null if there is none
 about_sync("getSyncStatus", false, function(state)
   if type(state) == "table" and state._soupEntryId ~= nil then return state end
   return core.null
 end)
--- deleteSync([config,] syncIdOrName, ...): "OK", also when there was none
+-- deleteSync([config,] syncIdOrName, ...): "OK", even if there was none
 about_sync("deleteSync", false)
 
--- cleanResyncGhosts([config,] syncIdOrName, [{force = true},] ...): how many entries were removed
+-- cleanResyncGhosts([config,] syncIdOrName, [{force = true},] ...): the number of removed entries
 M.cleanResyncGhosts = define {
   name = "cleanResyncGhosts", has_store = true,
   params = { { "syncIdOrName", "id_or_name" }, { "options", "table", optional = true } },
@@ -127,12 +127,12 @@ M.cleanResyncGhosts = define {
     return calls.exec(success, failure, SERVICE, "cleanResyncGhosts", with_sync(config, values[1]), nil, caller)
   end,
 }
--- cancelSync([config,] syncIdOrName, ...): ends it at its next page or batch, STOPPED; "OK", also when it does not run
+-- cancelSync([config,] syncIdOrName, ...): stops the sync at its next page or batch; "OK", even if it is not running
 about_sync("cancelSync", false)
 
---- Returns an iterator over the pages of a sync down with `maxPages`, for a task: each step runs the sync for as many pages and
---- gives its state. The first step goes on where the last run ended, or asks for what is new. Ends with the list; raises the
---- error of a run that fails.
+--- Returns an iterator over the pages of a sync down with `maxPages`, for use in a task. Each step runs the sync for that many
+--- pages and returns its state. The first step continues after the last run, or fetches new records. The iteration ends with the
+--- list; a failed run raises its error.
 function M.pages(config, which)
   if which == nil then config, which = nil, config end
   if type(which) ~= "string" and math.type(which) ~= "integer" then
@@ -159,21 +159,21 @@ function M.pages(config, which)
   end
 end
 
--- createSyncDown([config,] target, soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
+-- createSyncDown([config,] target, soupName, options, [syncName,] ...): the saved sync with status NEW; does not run it
 M.createSyncDown = define {
   name = "createSyncDown", has_store = true,
   params = { { "target", "table" }, SOUP, { "options", "table", optional = true }, SYNC_NAME },
   send = action(SERVICE, "createSyncDown", { "target", "soupName", "options", "syncName" }),
 }
 
--- createSyncUp([config,] [target,] soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
+-- createSyncUp([config,] [target,] soupName, options, [syncName,] ...): the saved sync with status NEW; does not run it
 M.createSyncUp = define {
   name = "createSyncUp", has_store = true, insert = insert_target,
   params = { { "target", "table" }, SOUP, { "options", "table" }, SYNC_NAME },
   send = action(SERVICE, "createSyncUp", { "target", "soupName", "options", "syncName" }),
 }
 
--- hasSyncWithName([config,] syncName, ...): whether a sync has this name
+-- hasSyncWithName([config,] syncName, ...): true if a sync has this name
 M.hasSyncWithName = define {
   name = "hasSyncWithName", has_store = true, params = { { "syncName", "string" } },
   send = action(SERVICE, "hasSyncWithName", { "syncName" }),
@@ -183,15 +183,15 @@ local function about_all(name)
   M[name] = define { name = name, has_store = true, params = {}, send = action(SERVICE, name, {}) }
 end
 
--- stop([config,] ...): refuses syncs and ends those that run at their next page or batch; "OK" at once
+-- stop([config,] ...): refuses new syncs and stops the running ones at their next page or batch; "OK" at once
 about_all("stop")
--- isStopping([config,] ...): whether something still runs after stop
+-- isStopping([config,] ...): true if a sync is still running after stop
 about_all("isStopping")
--- isStopped([config,] ...): whether nothing runs any more after stop
+-- isStopped([config,] ...): true if no sync is running after stop
 about_all("isStopped")
 
--- restart([config,] [{restartStopped = true},] ...): takes syncs again, and runs those that are STOPPED again when asked to;
--- the final states of those, once all have ended
+-- restart([config,] [{restartStopped = true},] ...): accepts syncs again and optionally restarts STOPPED ones; the final states
+-- of the restarted syncs, once all have ended
 M.restart = define {
   name = "restart", has_store = true, params = { { "options", "table", optional = true } },
   send = function(success, failure, config, values, caller)
@@ -202,8 +202,8 @@ M.restart = define {
 
 local CONFLICT_FILTER = { "soupName", "entryId", "syncId", "syncName" }
 
--- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?},] ...): the entries that both sides changed, with base,
--- local, server and merged version each
+-- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?},] ...): the entries that both sides changed, each with its
+-- base, local, server and merged version
 M.getConflicts = define {
   name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
   send = function(success, failure, config, values)
@@ -212,8 +212,8 @@ M.getConflicts = define {
   end,
 }
 
--- resolveConflict([config,] {soupName, entryId, resolution = "local"|"server"} or {soupName, entryId, record}, ...): the entry
--- as it stands then; tureen.null when it is removed
+-- resolveConflict([config,] {soupName, entryId, resolution = "local"|"server"} or {soupName, entryId, record}, ...): the
+-- resulting entry; tureen.null if it was removed
 M.resolveConflict = define {
   name = "resolveConflict", has_store = true, params = { { "conflict", "table" } },
   send = function(success, failure, config, values)
@@ -222,22 +222,22 @@ M.resolveConflict = define {
   end,
 }
 
--- setupUserSyncsFromDefaultConfig(success, error), setupGlobalSyncsFromDefaultConfig(...): the syncs of usersyncs.json or
--- globalsyncs.json; those that are missing, or defined otherwise, are saved
+-- setupUserSyncsFromDefaultConfig(success, error), setupGlobalSyncsFromDefaultConfig(...): the syncs in usersyncs.json or
+-- globalsyncs.json; missing and changed ones are saved
 arguments.define_set_up(M, "setupUserSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", false)
 arguments.define_set_up(M, "setupGlobalSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", true)
 
 M.FETCH_MODE = { CACHE_ONLY = "CACHE_ONLY", CACHE_FIRST = "CACHE_FIRST", SERVER_FIRST = "SERVER_FIRST" }
 local FETCH_MODE = { "fetchMode", "string", optional = true }
 
--- fetchMetadata([config,] sobjectType, [fetchMode,] ...): what the server knows of a type; tureen.null when there is none
+-- fetchMetadata([config,] sobjectType, [fetchMode,] ...): the description of a type; tureen.null if there is none
 M.fetchMetadata = define {
   name = "fetchMetadata", has_store = true, params = { { "sobjectType", "string" }, FETCH_MODE },
   send = action(SERVICE, "fetchMetadata", { "sobjectType", "fetchMode" }),
 }
 
--- fetchLayout([config,] {sobjectType, formFactor?, layoutType?, mode?, recordTypeId?}, [fetchMode,] ...): how a type is laid
--- out; tureen.null when there is none
+-- fetchLayout([config,] {sobjectType, formFactor?, layoutType?, mode?, recordTypeId?}, [fetchMode,] ...): the page layout of a
+-- type; tureen.null if there is none
 M.fetchLayout = define {
   name = "fetchLayout", has_store = true, params = { { "layout", "table" }, FETCH_MODE },
   send = function(success, failure, config, values, caller)

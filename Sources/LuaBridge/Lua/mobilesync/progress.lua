@@ -1,4 +1,4 @@
---- Progress of syncs, told to a function.
+--- Reports the progress of syncs to a function.
 local core = ...
 local arguments = core.import "arguments"
 local event = core.import "event"
@@ -7,13 +7,13 @@ local timers = core.import "timers"
 
 local M = {}
 
--- As for the bar of `tureen run`: milliseconds before something is told, and between two times.
+-- The times of the bar of `tureen run`: milliseconds before the first report, and between two reports.
 local GRACE_MS, INTERVAL_MS = 500, 200
 
---- Passes on what a progress bar would show: nothing of a run shorter than its grace time, the latest state at most five times a
---- second, the last state if anything was told, and a failure always.
+--- Filters states like a progress bar: nothing for a run shorter than its grace time, the latest state at most five times a
+--- second, the final state if anything was reported, and always a failure.
 local function with_grace(fn)
-  local run -- what is known of the run under way: {began, latest, told_at, timer}
+  local run -- the current run: {began, latest, told_at, timer}
   local function tell()
     run.timer, run.told_at = nil, core.now()
     fn(run.latest)
@@ -53,7 +53,7 @@ local function check_options(options)
 end
 
 -- onProgress([config,] syncIdOrName, fn, [{grace = true}]): calls fn(state) at each change of the sync from now on; with grace
--- only when a progress bar would show it. Returns a function that ends it
+-- only if a progress bar would show it. Returns a function that removes the listener
 M.on_progress = arguments.define {
   name = "onProgress", has_store = true,
   params = { { "syncIdOrName", "id_or_name" }, { "fn", "callable" }, { "options", "table", optional = true } },

@@ -1,13 +1,14 @@
---- Syncs as React Native applications call them: a store config in front of every call, and one callback, at the end of a sync.
+--- The React Native variant of `tureen.mobilesync`: every call starts with a store config, and a sync calls its callbacks only
+--- once, at its end.
 ---
---- `success(sync)` when it is DONE, or has had its `maxPages`; `error(err)` when it FAILED, cannot start or was STOPPED, then
---- with the code `stopped`. Each change is a `sync` event all the same.
+--- It calls `success(sync)` if the sync is DONE or has reached its `maxPages`; `error(err)` if it FAILED, cannot start or was
+--- STOPPED, with the code `stopped`. Every change still emits a `sync` event.
 local core = ...
 local async = core.import "async"
 local calls = core.import "calls"
 local stores = core.import "react_stores"
 
---- The success callback that the bridge gets: it passes on the end of the sync.
+--- Returns the success callback for the bridge, which passes on only the end of the sync.
 local function at_end(success, failure)
   local place = not failure and core.where() or nil
   return function(sync)

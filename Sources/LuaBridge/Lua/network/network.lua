@@ -1,4 +1,4 @@
---- Requests to the org's REST API, with its session.
+--- Sends requests to the org's REST API with its session.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
@@ -9,18 +9,18 @@ local M = {}
 local SERVICE = "com.salesforce.network"
 
 ---@class tureen.RequestOptions
----@field endPoint string?       what goes before the path, such as "/services/data"
----@field path string            the rest, or a full https:// URL
----@field method string?         GET when left out
----@field queryParams table|string|nil  GET, DELETE, HEAD: the query; else the JSON body
+---@field endPoint string?       the part before the path, such as "/services/data"
+---@field path string            the rest of the path, or a full https:// URL
+---@field method string?         default GET
+---@field queryParams table|string|nil  for GET, DELETE, HEAD the query, else the JSON body
 ---@field headerParams table?
 ---@field fileParams table?      {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}; `tureen.network.bytes` decodes it
----@field doesNotRequireAuthentication boolean?  no token is sent
----@field connection string?     a name of connections.json in place of the org
----@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  what the connection's response cache may do
----@field returnResponse boolean?  success gets {status, headers, body}; of a connection also {url, cache, stale, age}
----@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what a good answer's body has to be, else the call fails
+---@field doesNotRequireAuthentication boolean?  sends no token
+---@field connection string?     a connection of connections.json instead of the org
+---@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  how to use the connection's response cache
+---@field returnResponse boolean?  success gets {status, headers, body}; for a connection also {url, cache, stale, age}
+---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  the body of a valid response; others fail the call
 
 local KEYS = {
   endPoint = "string", path = "string", method = "string", headerParams = "table", fileParams = "table",
@@ -69,7 +69,7 @@ local function from_options(options)
   return args
 end
 
--- The model's positions.
+-- The argument positions of the Mobile SDK.
 local POSITIONS = {
   endPoint = 1, path = 2, method = 5, queryParams = 6, headerParams = 7, fileParams = 8, returnBinary = 9,
   doesNotRequireAuthentication = 10,
@@ -87,15 +87,15 @@ local function start(success, failure, ...)
   if type(given[1]) == "table" then
     return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), nil, "sendRequest")
   end
-  -- What is awaited has no callbacks in the middle.
+  -- An awaited call has no callbacks in the middle.
   table.move(given, 3, given.n, 5)
   given[3], given[4] = nil, nil
   return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given), nil, "sendRequest")
 end
 
--- sendRequest(options, success, error), or with the model's positions:
+-- sendRequest(options, success, error), or with the Mobile SDK's positions:
 -- sendRequest(endPoint, path, success, error, method, queryParams, headerParams, fileParams, returnBinary, noAuth)
---- Success gets JSON as a table, other text as a string, "OK" for an empty body.
+--- Sends a request. Success gets JSON as a table, other text as a string, "OK" for an empty body.
 function M.sendRequest(...)
   local given = table.pack(...)
   if type(given[1]) == "table" then
@@ -107,12 +107,12 @@ function M.sendRequest(...)
 end
 arguments.starters[M.sendRequest] = { start = start, is_sync = false }
 
---- The bytes of a binary result.
+--- Returns the bytes of a binary result.
 ---@param result {encodedBody: string, contentType: string}
 ---@return string
 function M.bytes(result)
   if type(result) ~= "table" or type(result.encodedBody) ~= "string" then
-    core.raise("invalidArguments", "bytes: argument 1 'result' must be what sendRequest gave with returnBinary")
+    core.raise("invalidArguments", "bytes: argument 1 'result' must be a result of sendRequest with returnBinary")
   end
   return core.from_base64(result.encodedBody)
 end

@@ -1,4 +1,4 @@
---- Who is signed in to the org, and with what.
+--- The signed-in user and the credentials.
 local core = ...
 local arguments = core.import "arguments"
 
@@ -12,13 +12,13 @@ local function simple(name)
 end
 
 -- getAuthCredentials(success, error): {accessToken, userId, orgId, loginUrl, instanceUrl, identityUrl, clientId, userAgent,
--- communityId, communityUrl}; refreshToken only where the host allows it. An error when no user is signed in
+-- communityId, communityUrl}; refreshToken only if the host allows it. Fails if no user is signed in
 simple "getAuthCredentials"
--- authenticate(success, error): the same, after signing in; who is signed in gets a new token
+-- authenticate(success, error): signs in and returns the same; a signed-in user gets a new token
 simple "authenticate"
--- logoutCurrentUser(success, error): "OK", also when no user is signed in; requests fail until authenticate. Stores stay
+-- logoutCurrentUser(success, error): "OK", even if no user is signed in; requests fail until authenticate. Keeps the stores
 simple "logoutCurrentUser"
--- getAppHomeUrl(success, error): "", there is no page
+-- getAppHomeUrl(success, error): "", because there is no page
 simple "getAppHomeUrl"
 
 M.logout = M.logoutCurrentUser

@@ -1,8 +1,8 @@
---- Control of the embedded sandbox org: changes by another client, faults, the org's clock, the log of requests. For
---- trying out, for samples and for tests.
+--- Controls the embedded sandbox org, for experiments, samples and tests: changes by another client, faults, the org's clock, the
+--- log of requests.
 ---
---- Works where the program around the script has such an org, as `tureen run` does; elsewhere every call fails with
---- `unknownService`. The last two arguments are `success` and `error`.
+--- Works only if the program embeds such an org, as `tureen run` does; otherwise every call fails with `unknownService`. The last
+--- two arguments are `success` and `error`.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
@@ -15,14 +15,14 @@ local SERVICE = "tureen.sandbox"
 local TYPE, ID, FIELDS = { "type", "string" }, { "id", "string" }, { "fields", "table" }
 local AFTER = { "after", "table", optional = true }
 
---- Defines `M[name]`: its parameters are the action's arguments.
+--- Defines `M[name]`, whose parameters are the action's arguments.
 local function define(name, params)
   local keys = {}
   for i, param in ipairs(params) do keys[i] = param[1] end
   M[name] = arguments.define { name = name, params = params, send = arguments.action(SERVICE, name, keys) }
 end
 
---- Defines `M[name]` with one table, which holds the action's arguments.
+--- Defines `M[name]` with one table that contains the action's arguments.
 local function define_table(name, param, is_optional)
   M[name] = arguments.define {
     name = name,
@@ -33,59 +33,59 @@ local function define_table(name, param, is_optional)
   }
 end
 
--- create(type, fields, [after,] ...): the new record's id; "OK" when it becomes visible later
+-- create(type, fields, [after,] ...): the new record's id; "OK" if it becomes visible later
 define("create", { TYPE, FIELDS, AFTER })
 -- update(type, id, fields, [after,] ...): "OK"
 define("update", { TYPE, ID, FIELDS, AFTER })
 -- delete(type, id, [after,] ...): "OK"
 define("delete", { TYPE, ID, AFTER })
--- query(soql, ...): the records; of SELECT COUNT() their number
+-- query(soql, ...): the records; for SELECT COUNT() their number
 define("query", { { "soql", "string" } })
 
--- snapshot([name,] ...): "OK"; a copy of what the org holds is kept in memory
+-- snapshot([name,] ...): "OK"; keeps a copy of the org's data in memory
 define("snapshot", { { "name", "string", optional = true } })
--- restore([name,] ...): "OK"; the org holds what it held then
+-- restore([name,] ...): "OK"; restores the data of the snapshot
 define("restore", { { "name", "string", optional = true } })
--- reset([seed,] ...): "OK"; the org is like a new one; the Parse server is empty, or with `true` holds its starting data
+-- reset([seed,] ...): "OK"; the org is like new; the Parse server is empty, or has its initial data if `seed` is true
 define("reset", { { "seed", "boolean", optional = true } })
 
--- addFault(rule, ...): its id; {rules = {...}} adds several and gives a list
+-- addFault(rule, ...): its id; {rules = {...}} adds several and returns a list
 define_table("addFault", "rule")
--- removeFault(id, ...): whether there was such a rule
+-- removeFault(id, ...): true if there was such a rule
 define("removeFault", { { "id", "integer" } })
 -- faults(...): {seed, rules}, each rule with id, matched and fired
 define("faults", {})
 -- clearFaults(...): "OK"
 define("clearFaults", {})
--- resetFaults([seed,] ...): "OK"; counts and chance begin again
+-- resetFaults([seed,] ...): "OK"; resets the counts and the random numbers
 define("resetFaults", { { "seed", "integer", optional = true } })
--- faultKinds(...): every kind with its parameters
+-- faultKinds(...): all kinds with their parameters
 define("faultKinds", {})
 
--- requests([filter,] ...): what the org was asked, oldest first; filter: since, method, path, fault
+-- requests([filter,] ...): the requests to the org, oldest first; filter: since, method, path, fault
 define_table("requests", "filter", true)
 -- clearRequests(...): "OK"
 define("clearRequests", {})
 -- clock([change,] ...): {now, text, held}; change: hold, advance, set
 define_table("clock", "change", true)
 
--- forge([settings,] ...): the settings of the forge beside the org, its url and tokens; settings: those to change
+-- forge([settings,] ...): the settings of the forge next to the org, its url and tokens; settings: those to change
 define_table("forge", "settings", true)
--- parse([settings,] ...): the settings of the Parse server beside the org, its url, application id and keys
+-- parse([settings,] ...): the settings of the Parse server next to the org, its url, application id and keys
 define_table("parse", "settings", true)
 
--- expireSessions(...): "OK"; every access token ends
+-- expireSessions(...): "OK"; expires every access token
 define("expireSessions", {})
--- expireLocators(...): "OK"; every open query locator is forgotten
+-- expireLocators(...): "OK"; expires every open query locator
 define("expireLocators", {})
 -- revokeToken(token, ...): "OK"
 define("revokeToken", { { "token", "string" } })
 
--- migrate([change,] ...): {instanceUrl}; change: old, what the old instance answers: refused, urlNotReset, closed
+-- migrate([change,] ...): {instanceUrl}; change: old, the behavior of the old instance: refused, urlNotReset, closed
 define_table("migrate", "change", true)
--- refreshOrg(...): {organizationId}; the org has another id, tokens and approvals are gone
+-- refreshOrg(...): {organizationId}; changes the org's id and removes tokens and approvals
 define("refreshOrg", {})
--- redirectTokens([change,] ...): {to}; change: to ("secondPort" or an origin; left out: no redirect), status
+-- redirectTokens([change,] ...): {to}; change: to ("secondPort" or an origin; omitted: no redirect), status
 define_table("redirectTokens", "change", true)
 -- restrictAddress(change, ...): "OK"; change: user, client, restricted
 define_table("restrictAddress", "change")

@@ -1,4 +1,4 @@
---- The accounts of the home, and which of them is current.
+--- The accounts of the home and the current one.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
@@ -12,8 +12,8 @@ for _, name in ipairs { "getUsers", "getCurrentUser" } do
   M[name] = arguments.define { name = name, params = {}, send = arguments.action(SERVICE, name, {}) }
 end
 -- getUsers(success, error): a list of {authToken, loginServer, idUrl, instanceServer, orgId, userId, username, clientId}, the
--- current one first; the tokens of the others are tureen.null
--- getCurrentUser(success, error): one of them, tureen.null when no user is signed in
+-- current user first; the tokens of the others are tureen.null
+-- getCurrentUser(success, error): the current user; tureen.null if no user is signed in
 
 local function about_user(name)
   M[name] = arguments.define {
@@ -25,27 +25,26 @@ local function about_user(name)
   }
 end
 
--- logout(user?, success, error): "OK"; nil means the current one, a user without a session leaves everything as it is
+-- logout(user?, success, error): "OK"; nil means the current user. Does nothing for a user without a session
 about_user "logout"
--- switchToUser(user, success, error): "OK" once the user is the current one and all calls made before have been answered
+-- switchToUser(user, success, error): "OK" once the user is the current one and all earlier calls have been answered
 about_user "switchToUser"
 
--- getOrgs(success, error): a list of {name, username, state, isSandbox, ...}, one for each user of each org that the home knows
--- getIdentity(success, error): {userId, orgId, username, displayName, email}, as the org says
--- getUsage(success, error): {used, max, perApp, seenAt}, what the org's answers said last of its API calls; tureen.null when
--- none did
+-- getOrgs(success, error): a list of {name, username, state, isSandbox, ...}, one for each user of each org in the home
+-- getIdentity(success, error): {userId, orgId, username, displayName, email}, as the org reports them
+-- getUsage(success, error): {used, max, perApp, seenAt}, the API usage in the org's last response; tureen.null if there was none
 for _, name in ipairs { "getOrgs", "getIdentity", "getUsage" } do
   M[name] = arguments.define { name = name, params = {}, send = arguments.action("tureen.accounts", name, {}) }
 end
 
--- startLogin(options?, success, error): {id, url, redirectUri, expiresAt}, a person's sign-in: show the person the url
+-- startLogin(options?, success, error): {id, url, redirectUri, expiresAt} of a browser sign-in; show the url to the person
 M.startLogin = arguments.define {
   name = "startLogin", params = { { "options", "table", optional = true } },
   send = function(success, failure, _, values, caller)
     return calls.exec(success, failure, "tureen.accounts", "startLogin", values[1] or {}, nil, caller)
   end,
 }
--- finishLogin(id, url?, success, error): {org, username, ...}, who has signed in; without a url it waits for the browser
+-- finishLogin(id, url?, success, error): {org, username, ...} of the signed-in user; without a url it waits for the browser
 M.finishLogin = arguments.define {
   name = "finishLogin", params = { { "id", "string" }, { "url", "string", optional = true } },
   send = arguments.action("tureen.accounts", "finishLogin", { "id", "url" }),

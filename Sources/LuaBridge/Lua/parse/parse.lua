@@ -1,4 +1,4 @@
---- Objects of a Parse server for scripts: classes, queries, relations, users.
+--- Gives scripts access to a Parse server: classes, queries, relations, users.
 ---
 ---   local parse = require "tureen.parse"
 ---   local Genre = parse.class("Genre", { connection = "library" })
@@ -6,8 +6,8 @@
 ---     if Genre:query(parse.equalTo("name", "Fantasy")):first() == tureen.null then Genre { name = "Fantasy" }:save() end
 ---   end)
 ---
---- Every function that asks the server or a store takes `success` and `error` last, can be awaited, or is called inside a task,
---- where it waits and returns the value, or nil and an error.
+--- Every function that uses the server or a store takes `success` and `error` as its last arguments and works with `await`.
+--- Inside a task it can be called without callbacks: it waits and returns the value, or nil and an error.
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
@@ -25,7 +25,7 @@ for name, make in pairs(conditions) do
   if name ~= "is_condition" and name ~= "joined" then M[name] = make end
 end
 
---- Names the connection of what has none of its own; "default" until then.
+--- Sets the connection for calls and classes that name none. Initially it is "default".
 ---@param name string
 function M.use(name)
   if type(name) ~= "string" or name == "" then misuse("use: argument 1 'name' must be a string, got %s", type(name)) end
@@ -34,8 +34,8 @@ end
 
 -- MARK: values
 
---- Makes a date.
----@param time number|string  seconds since 1970, as os.time gives them, or ISO text
+--- Creates a date.
+---@param time number|string  seconds since 1970, as returned by os.time, or an ISO string
 function M.date(time)
   if type(time) == "number" then
     if time ~= time or time < -62135596800 or time > 253402300799 then
@@ -49,7 +49,7 @@ function M.date(time)
   return { __type = "Date", iso = time }
 end
 
---- Makes a place on the earth, in degrees.
+--- Creates a geographic point; the coordinates are degrees.
 function M.geoPoint(latitude, longitude)
   for i, value in ipairs { latitude or false, longitude or false } do
     if type(value) ~= "number" or value ~= value or value - value ~= 0 then
@@ -60,9 +60,9 @@ function M.geoPoint(latitude, longitude)
   return { __type = "GeoPoint", latitude = latitude, longitude = longitude }
 end
 
---- Makes a file. It goes to the server before the object that holds it, with the save or the sync that sends that one.
----@param content string  its bytes
----@param content_type string?  such as image/jpeg; known for common endings of names
+--- Creates a file. The save or the sync that sends the object that contains it uploads the file first.
+---@param content string  the file's bytes
+---@param content_type string?  such as image/jpeg; by default derived from common file name extensions
 function M.file(name, content, content_type)
   if type(name) ~= "string" or name == "" then arguments.wrong("file", 1, "name", "a string that is not empty", name) end
   if type(content) ~= "string" or content == "" then
@@ -74,7 +74,7 @@ function M.file(name, content, content_type)
   return { __type = "File", name = name, base64 = core.to_base64(content), contentType = content_type }
 end
 
---- Makes an area: its corners are geoPoints, the last one is joined to the first.
+--- Creates a polygon. Its corners are geoPoints; the last one is connected to the first.
 function M.polygon(corners)
   if not arguments.is_list(corners) then arguments.wrong("polygon", 1, "corners", "an array", corners) end
   local coordinates = core.array()
@@ -96,7 +96,7 @@ local function define(name, params, body, check)
   M[name] = call.define { name = name, params = params, body = body, check = check }
 end
 
---- A query from the options of a call.
+--- Returns a query with the options of a call.
 local function query_of(class_name, condition, options)
   local query = object.class(class_name):query()
   if condition then query:where(condition) end
@@ -110,7 +110,7 @@ local function query_of(class_name, condition, options)
 end
 
 -- find(className, condition?, options?): the objects; options: include, order, keys, limit, skip, cacheMode
--- first(...): the first one, null without one; count(...): how many there are; findAll(...): however many
+-- first(...): the first object or null; count(...): the number of objects; findAll(...): all objects, without a limit
 for _, name in ipairs { "find", "first", "count", "findAll" } do
   define(name, { CLASS, CONDITION, OPTIONS }, function(class_name, condition, options)
     local query = query_of(class_name, condition, options)
@@ -118,7 +118,7 @@ for _, name in ipairs { "find", "first", "count", "findAll" } do
   end)
 end
 
--- findInSoup(className, condition?, options?): the same from the soup of the class
+-- findInSoup(className, condition?, options?): like find, from the soup of the class
 define("findInSoup", { CLASS, CONDITION, OPTIONS }, function(class_name, condition, options)
   return query_of(class_name, condition, options):find { cacheMode = modes.CACHE_MODE.CACHE_ONLY }
 end)
@@ -128,7 +128,7 @@ define("fetch", { CLASS, { "objectId", "string" }, OPTIONS }, function(class_nam
   return object.object_of(object.class(class_name), { objectId = id }):fetch(options)
 end)
 
--- saveAll(objects, options?): the objects, saved with all that is new around them; options: cacheMode
+-- saveAll(objects, options?): the objects; saves them and the new objects that they refer to; options: cacheMode
 define("saveAll", { { "objects", "tables" }, OPTIONS }, function(objects, options)
   local saved, err = object.save_all(objects, options)
   if not saved then return nil, err end
@@ -156,7 +156,7 @@ local function user(row, err)
   return object.object_of(object.class "_User", row)
 end
 
--- signUp(fields, options?): the new user, as whom the connection acts from then on; options: connection
+-- signUp(fields, options?): the new user; the connection acts as this user from then on; options: connection
 define("signUp", { { "fields", "table" }, OPTIONS }, function(fields, options)
   return user(parse_call.wait("signUp", { connection = connection(options), fields = fields }))
 end, function(fields)
@@ -165,7 +165,7 @@ end, function(fields)
   end
 end)
 
--- logIn(username, password, options?): the user, as whom the connection acts from then on
+-- logIn(username, password, options?): the user; the connection acts as this user from then on
 define("logIn", { { "username", "string" }, { "password", "string" }, OPTIONS }, function(name, password, options)
   return user(parse_call.wait("logIn", { connection = connection(options), username = name, password = password }))
 end)
@@ -173,7 +173,7 @@ end)
 -- logOut(options?): "OK"; the connection acts as no user from then on
 define("logOut", { OPTIONS }, function(options) return parse_call.wait("logOut", { connection = connection(options) }) end)
 
--- currentUser(options?): the user that the connection acts as; null when it acts as no user
+-- currentUser(options?): the user that the connection acts as, or null
 define("currentUser", { OPTIONS }, function(options)
   return user(parse_call.wait("currentUser", { connection = connection(options) }))
 end)

@@ -1,6 +1,6 @@
---- Changes of an object's fields: values and operations, as the next save sends them.
+--- Records the changes of an object's fields, values and operations, until the next save sends them.
 ---
---- A name with dots is a part of an Object column: `stats.reads`.
+--- A dotted name refers to a part of an Object column: `stats.reads`.
 local core = ...
 local call = core.import "force_call"
 local values = core.import "parse_values"
@@ -16,7 +16,7 @@ function M.check_name(caller, name)
   if ("." .. name .. "."):find("..", 1, true) then
     misuse("%s: '%s' names neither a column nor a part of one, such as stats.reads", caller, name)
   end
-  if SERVER_FIELDS[name] then misuse("%s: '%s' belongs to the server", caller, name) end
+  if SERVER_FIELDS[name] then misuse("%s: '%s' is set by the server", caller, name) end
 end
 
 -- MARK: Parts
@@ -27,7 +27,7 @@ local function plain_table(value) return type(value) == "table" and value ~= cor
 
 local function key_of(part, inside) return core.is_array(inside) and (math.tointeger(tonumber(part)) or -2) + 1 or part end
 
---- Returns the value of a column, or of a part of it; nil if it is not known.
+--- Returns the value of a column or of a part of it; nil if it is not known.
 function M.value(fields, name)
   local value = fields
   for part in name:gmatch "[^.]+" do
@@ -37,7 +37,7 @@ function M.value(fields, name)
   return value
 end
 
---- Sets it. Missing tables on the way are made, as the server does.
+--- Sets the value of a column or of a part of it. Creates missing tables on the path, like the server.
 function M.put(fields, name, value)
   local inside, before = fields, nil
   for part in name:gmatch "[^.]+" do
@@ -51,7 +51,7 @@ function M.put(fields, name, value)
   inside[key_of(before or name, inside)] = value
 end
 
---- Lays the parts that an answer tells over a value.
+--- Merges the parts of an answer into the value `over` and returns the result.
 function M.laid(parts, over)
   if not plain_table(parts) or parts.__type or core.is_array(parts) or not plain_table(over) then return parts end
   for key, part in pairs(parts) do
@@ -60,7 +60,7 @@ function M.laid(parts, over)
   return over
 end
 
---- Returns the columns of which a part was changed alone.
+--- Returns the columns of which only parts were changed.
 function M.parted(changes)
   local columns = {}
   for name in pairs(changes) do
@@ -78,7 +78,7 @@ local function has_value(list, value)
   end
 end
 
--- name -> function(list, value): what becomes of a list
+-- name -> function(list, value), which returns the changed list
 local LISTS = {
   Add = function(list, value) list[#list + 1] = value end,
   AddUnique = function(list, value)
@@ -99,7 +99,7 @@ local function copied(list)
   return result
 end
 
---- The value after an operation.
+--- Returns the value after an operation.
 local function applied(op, value)
   if op.op == "Increment" then return (type(value) == "number" and value or 0) + op.amount end
   local list = copied(type(value) == "table" and value or nil)
@@ -107,7 +107,7 @@ local function applied(op, value)
   return list
 end
 
---- Both as one operation; nil where there is none that says both.
+--- Combines two operations; nil if no single operation expresses both.
 local function both(earlier, op)
   if earlier.op ~= op.op then return nil end
   if op.op == "Increment" then return { op = op.op, amount = earlier.amount + op.amount, guessed = earlier.guessed } end
@@ -116,14 +116,14 @@ local function both(earlier, op)
   return { op = op.op, objects = all, guessed = earlier.guessed }
 end
 
---- A column that is replaced takes the changes of its parts with it.
+--- Removes the changes of a column's parts, for a column that is replaced.
 local function drop_parts(changes, column)
   for name in pairs(changes) do
     if name:sub(1, #column + 1) == column .. "." then changes[name] = nil end
   end
 end
 
---- Whether a column goes as a value: the server has none yet, or it is replaced anyway.
+--- Returns whether a column is sent as a value, because the server has none yet or the column is replaced anyway.
 local function sends_whole(object, column)
   return object:isNew() or object.changes[column] ~= nil and object.changes[column].value ~= nil
 end
@@ -156,8 +156,8 @@ local function apply(object, caller, name, op)
   local joined = earlier and both(earlier, op)
   local is_whole = sends_whole(object, column)
   if earlier and earlier.guessed and not joined and not is_whole then
-    misuse("%s: '%s' was changed by %s before, which one request cannot do as well, and its value is not known here: "
-      .. "fetch the object first, or save it between the two", caller, name, earlier.op)
+    misuse("%s: '%s' was already changed by %s, one request cannot express both changes, and the current value is not known: "
+      .. "fetch the object first, or save it between the two changes", caller, name, earlier.op)
   end
   M.put(object.fields, name, applied(op, before))
   if is_whole then
@@ -189,7 +189,7 @@ local function list_of(value)
   return { value }
 end
 
---- Changes a list by a value, or by each of an array.
+--- Changes a list by one value, or by each value of an array.
 ---@param operation string  Add, AddUnique or Remove
 function M.change_list(object, caller, operation, name, value)
   M.check_name(caller, name)
@@ -198,7 +198,7 @@ function M.change_list(object, caller, operation, name, value)
   apply(object, caller, name, { op = operation, objects = copied(list_of(value)) })
 end
 
---- Returns the fields as they are to be after a save, by which it is known what became of an operation whose answer is lost.
+--- Returns the expected fields after a save. They show whether an operation whose answer was lost has been applied.
 function M.known(object)
   local known = { updatedAt = object.fields.updatedAt, username = object.fields.username }
   for name, change in pairs(object.changes) do
@@ -211,7 +211,7 @@ end
 
 -- MARK: Sending
 
---- The wire form of a change.
+--- Returns the wire form of a change.
 function M.wire_of(change)
   if change.links then
     local added, removed = core.array(), core.array()

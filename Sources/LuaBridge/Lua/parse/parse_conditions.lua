@@ -1,6 +1,6 @@
---- Conditions of queries, as functions: `parse.equalTo("name", "Fantasy")`. Several of them are joined by a query, or by `allOf`.
+--- Functions that create the conditions of queries: `parse.equalTo("name", "Fantasy")`. A query or `allOf` joins several.
 ---
---- Equality is written as a bare value: on most columns that means the same as `$eq`, and it works on relations as well.
+--- Equality is written as a bare value. On most columns this means the same as `$eq`, and it works on relations as well.
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
@@ -9,7 +9,7 @@ local values = core.import "parse_values"
 local M = {}
 
 ---@class tureen.parse.Condition
----@field where table  as the server takes it
+---@field where table  in the server's form
 local Condition = { __name = "tureen.parse.Condition" }
 Condition.__index = Condition
 
@@ -23,7 +23,7 @@ local function check_field(caller, field)
   end
 end
 
---- Joins conditions; none at all holds for every object.
+--- Joins conditions. An empty list matches every object.
 ---@param list tureen.parse.Condition[]
 function M.joined(list)
   if #list == 0 then return {} end
@@ -66,29 +66,29 @@ compare_list("notContainedIn", "$nin")
 compare_list("containsAll", "$all")
 compare_list("containedBy", "$containedBy")
 
---- The column has a value.
+--- Matches objects whose column has a value.
 function M.exists(field)
   check_field("exists", field)
   return condition { [field] = { ["$exists"] = true } }
 end
 
---- The column has no value.
+--- Matches objects whose column has no value.
 function M.doesNotExist(field)
   check_field("doesNotExist", field)
   return condition { [field] = { ["$exists"] = false } }
 end
 
---- A text that fits a regular expression; options are letters of `imxs`.
+--- Matches texts by a regular expression; options are letters of `imxs`.
 function M.matches(field, pattern, options)
   check_field("matches", field)
   if type(pattern) ~= "string" then call.misuse("matches: argument 2 'pattern' must be a string, got %s", type(pattern)) end
   if options ~= nil and (type(options) ~= "string" or options:find "[^imxs]") then
-    call.misuse("matches: argument 3 'options' must be letters of imxs, got %s", tostring(options))
+    call.misuse("matches: argument 3 'options' must consist of letters from imxs, got %s", tostring(options))
   end
   return condition { [field] = { ["$regex"] = pattern, ["$options"] = options } }
 end
 
---- The text between \Q and \E, where nothing has a meaning of its own; an end inside it is written apart.
+--- Returns the text between \Q and \E, where no character is special. A \E in the text is quoted separately.
 local function quoted(text) return "\\Q" .. text:gsub("\\E", "\\E\\\\E\\Q") .. "\\E" end
 
 for name, shape in pairs { contains = "%s", startsWith = "^%s", endsWith = "%s$" } do
@@ -100,7 +100,7 @@ for name, shape in pairs { contains = "%s", startsWith = "^%s", endsWith = "%s$"
   end
 end
 
---- The objects that a relation of `parent` leads to; the query is of their class.
+--- Matches the objects of a relation of `parent`. The query must be for their class.
 function M.relatedTo(parent, key)
   if type(parent) ~= "table" then arguments.wrong("relatedTo", 1, "parent", "an object of the server", parent) end
   if type(key) ~= "string" then arguments.wrong("relatedTo", 2, "key", "a string", key) end
@@ -109,7 +109,7 @@ function M.relatedTo(parent, key)
   return condition { ["$relatedTo"] = { object = owner, key = key } }
 end
 
---- Pointers to what another query finds, or to what it does not find.
+--- Match pointers to objects that another query finds, or does not find.
 for name, operator in pairs { matchesQuery = "$inQuery", doesNotMatchQuery = "$notInQuery" } do
   M[name] = function(field, query)
     check_field(name, field)
@@ -122,7 +122,7 @@ for name, operator in pairs { matchesQuery = "$inQuery", doesNotMatchQuery = "$n
   end
 end
 
---- Values that a column has in what another query finds, or does not have.
+--- Match values that occur, or do not occur, in a column of the objects that another query finds.
 for name, operator in pairs { matchesKeyInQuery = "$select", doesNotMatchKeyInQuery = "$dontSelect" } do
   M[name] = function(field, key, query)
     check_field(name, field)
@@ -139,7 +139,7 @@ local function check_point(caller, position, name, point)
   if type(point) ~= "table" or point.__type ~= "GeoPoint" then arguments.wrong(caller, position, name, "a geoPoint", point) end
 end
 
---- Points in a box between two opposite corners.
+--- Matches points in a box between two opposite corners.
 function M.withinGeoBox(field, southwest, northeast)
   check_field("withinGeoBox", field)
   check_point("withinGeoBox", 2, "southwest", southwest)
@@ -147,7 +147,7 @@ function M.withinGeoBox(field, southwest, northeast)
   return condition { [field] = { ["$within"] = { ["$box"] = core.array { southwest, northeast } } } }
 end
 
---- Points inside an area, whose last corner is joined to the first.
+--- Matches points inside a polygon, whose last corner is connected to the first.
 function M.withinPolygon(field, corners)
   check_field("withinPolygon", field)
   if not arguments.is_list(corners) then arguments.wrong("withinPolygon", 2, "corners", "an array", corners) end
@@ -159,14 +159,14 @@ function M.withinPolygon(field, corners)
   return condition { [field] = { ["$geoWithin"] = { ["$polygon"] = points } } }
 end
 
---- Polygons that hold a point.
+--- Matches polygons that contain a point.
 function M.polygonContains(field, point)
   check_field("polygonContains", field)
   check_point("polygonContains", 2, "point", point)
   return condition { [field] = { ["$geoIntersects"] = { ["$point"] = point } } }
 end
 
---- Points near another one, nearest first; `kilometers` is the greatest distance.
+--- Matches points near another one, nearest first; `kilometers` is the maximum distance.
 function M.near(field, point, kilometers)
   check_field("near", field)
   if type(point) ~= "table" then arguments.wrong("near", 2, "point", "a geoPoint", point) end
@@ -184,7 +184,7 @@ for name, operator in pairs { allOf = "$and", anyOf = "$or", noneOf = "$nor" } d
       if not M.is_condition(one) then call.misuse("%s: argument %d must be a condition, such as equalTo(...)", name, i) end
       parts[i] = one.where
     end
-    if #parts == 0 then call.misuse("%s: give it at least one condition", name) end
+    if #parts == 0 then call.misuse("%s: pass at least one condition", name) end
     return condition { [operator] = parts }
   end
 end

@@ -1,4 +1,4 @@
---- Objects of a Parse server: fields, the changes of them, saving with all that is new around.
+--- Represents objects of a Parse server: their fields and changes, and saving them with the new objects that they refer to.
 ---
 ---   local Genre = parse.class("Genre")
 ---   local genre = Genre { name = "Fantasy" }
@@ -19,10 +19,10 @@ local CACHE_MODE = modes.CACHE_MODE
 
 ---@class tureen.parse.Object
 ---@field className string
----@field objectId string?   of the server; nil while it is new
----@field localId string?    of an object that is new, or was made offline
----@field fields table       as the server has them, or as they were set here
----@field changes table      what the next save sends, by field
+---@field objectId string?   the server's id; nil while the object is new
+---@field localId string?    the id of an object that is new or was created offline
+---@field fields table       the values from the server, or those set locally
+---@field changes table      the changes that the next save sends, by field
 local Object = { __name = "tureen.parse.Object" }
 Object.__index = Object
 
@@ -73,7 +73,7 @@ local function construct(class, fields)
   return object
 end
 
---- Makes a class, or gives the one that was made before; settings set what they name.
+--- Returns the class of this name, which is created at the first call. Given settings replace earlier ones.
 ---@param name string
 ---@param settings table?  connection, soup, relations, clientKeyField, cacheMode, validate
 function M.class(name, settings)
@@ -96,7 +96,7 @@ end
 
 function M.connection_of(class) return rawget(class, "connection") or M.connection end
 
---- An object of a row that came from the server or a soup.
+--- Creates an object from a row of the server or a soup.
 local function object_of(class, row)
   local object = setmetatable({ fields = {}, changes = {} }, class)
   object:take(row)
@@ -108,8 +108,8 @@ values.object_of = function(row) return object_of(M.class(row.className), row) e
 
 -- MARK: Fields
 
---- Takes over what the server or a soup says of the object.
----@param parted table?  columns of which the row holds parts alone
+--- Updates the object from a row of the server or a soup.
+---@param parted table?  columns of which the row contains only parts
 function Object:take(row, parted)
   for key, value in pairs(row) do
     if key ~= "__type" and key ~= "className" and key ~= "objectId" then
@@ -122,7 +122,7 @@ function Object:take(row, parted)
   return self
 end
 
---- Returns a field, or with dots a part of one; nil if it is not known. Pointers are objects.
+--- Returns a field, or for a dotted name a part of one; nil if it is not known. Pointers are returned as objects.
 function Object:get(name)
   if type(name) ~= "string" then misuse("get: argument 1 'name' must be a string, got %s", type(name)) end
   local value = changes.value(self.fields, name)
@@ -130,7 +130,7 @@ function Object:get(name)
   return value
 end
 
---- Sets one field, or all of a table. Objects as values become pointers when they are sent.
+--- Sets one field, or all fields of a table. Values that are objects are sent as pointers.
 function Object:set(name, value)
   if type(name) == "table" then
     for key, element in pairs(name) do self:set(key, element) end
@@ -150,7 +150,7 @@ function Object:unset(name)
   return self
 end
 
---- Adds to a number at the server, whatever it is there by then. 1 when `amount` is left out.
+--- Adds `amount`, by default 1, to a number. The server adds it to its current value.
 function Object:increment(name, amount)
   changes.increment(self, name, amount)
   return self
@@ -161,16 +161,16 @@ local function change_list(self, caller, operation, name, value)
   return self
 end
 
---- Appends a value, or each of an array, to a list.
+--- Appends a value, or each value of an array, to a list.
 function Object:add(name, value) return change_list(self, "add", "Add", name, value) end
 
---- Appends what the list lacks.
+--- Appends a value, or each value of an array, if the list does not contain it.
 function Object:addUnique(name, value) return change_list(self, "addUnique", "AddUnique", name, value) end
 
---- Takes a value, or each of an array, out of a list.
+--- Removes a value, or each value of an array, from a list.
 function Object:remove(name, value) return change_list(self, "remove", "Remove", name, value) end
 
---- Returns whether the server does not know it yet.
+--- Returns whether the server does not have the object yet.
 ---@return boolean
 function Object:isNew() return self.objectId == nil end
 
@@ -178,10 +178,10 @@ function Object:isNew() return self.objectId == nil end
 ---@return boolean
 function Object:isDirty() return self:isNew() or next(self.changes) ~= nil end
 
---- Returns a pointer to it, as it travels.
+--- Returns a pointer to the object in wire form.
 function Object:toPointer() return values.pointer_of(self) end
 
---- Returns the fields with the id, as they travel.
+--- Returns the fields and the id in wire form.
 function Object:toTable()
   local row = values.to_wire(self.fields)
   row.objectId = self.objectId or self.localId
@@ -213,18 +213,18 @@ local function change_links(self, caller, is_added, ...)
   return self
 end
 
---- Links objects, with the next save of the owner.
+--- Links objects. The next save of the owner sends it.
 function Relation:add(...) return change_links(self, "add", true, ...) end
 
---- Removes links, with the next save of the owner.
+--- Removes links. The next save of the owner sends it.
 function Relation:remove(...) return change_links(self, "remove", false, ...) end
 
---- Returns a query of the objects that are linked. `class` can be left out when `relations` of the owner's class names it.
+--- Returns a query of the linked objects. `class` may be omitted if `relations` of the owner's class names it.
 function Relation:query(class)
   if not class then
     local known = self.owner.relations[self.key]
     if not known or not known.className then
-      misuse("query: give it the class that '%s' leads to, or name it in 'relations' of class %s", self.key, self.owner.className)
+      misuse("query: pass the class that '%s' leads to, or name it in 'relations' of class %s", self.key, self.owner.className)
     end
     class = M.class(known.className)
   end
@@ -240,7 +240,7 @@ end
 
 -- MARK: Checks
 
---- Returns what the hooks of the class say is wrong, by field; nil when nothing is.
+--- Returns the problems that the class's hooks report, by field; nil if there are none.
 function Object:validate()
   local hooks, wrong = getmetatable(self).hooks, {}
   if type(hooks) == "function" then wrong = hooks(self) or {} end
@@ -261,7 +261,7 @@ end
 
 -- MARK: Saving
 
---- Collects the objects and whatever has to be saved around them: those that they point to come first.
+--- Returns the objects and the objects to be saved with them. Objects that others point to come first.
 local function collect(objects)
   local list, seen = {}, {}
   local function visit(object)
@@ -305,19 +305,19 @@ local function send(list, client_key, connection)
       local failure = parse_call.save_error(answer.error)
       failures[#failures + 1] = { object = object, error = failure }
       if answer.error.objectId then object.objectId = answer.error.objectId end
-      -- Their files are on the server: a second save names them.
+      -- These files are already uploaded, so a second save refers to them.
       for name, value in pairs(answer.error.uploaded or {}) do object:set(name, values.from_wire(value)) end
     else
       local parted = changes.parted(object.changes)
       object.changes = {}
       object:take(answer.fields, parted)
       object.objectId = answer.objectId
-      -- It is on the server now; a copy here would only wait to be stolen.
+      -- The server has the password; do not keep a local copy that could leak.
       if object.className == "_User" then object.fields.password = nil end
     end
   end
   if #failures == 0 then return true end
-  -- The cause comes before those that waited for it.
+  -- The first failure is the cause of those that depend on it.
   local first = failures[1].error
   first.failures = failures
   return nil, first
@@ -339,14 +339,14 @@ local function check_use(caller, object, options)
   end
 end
 
---- Saves objects of one connection, and whatever is new around them.
+--- Saves objects of one connection and the new objects that they refer to.
 function M.save_all(objects, options)
   local list, mode, connection = collect(objects), nil, nil
   for _, object in ipairs(list) do
     local own, where = mode_of(object, options), M.connection_of(getmetatable(object))
     mode, connection = mode or own, connection or where
     if own ~= mode then misuse("save: the objects have different cache modes, %s and %s; give one in the options", mode, own) end
-    if where ~= connection then misuse("save: the objects are of different connections, '%s' and '%s'", connection, where) end
+    if where ~= connection then misuse("save: the objects belong to different connections, '%s' and '%s'", connection, where) end
   end
   if #list == 0 then return true end
   local wrong = check_all(list)
@@ -368,14 +368,14 @@ local function method(name, params, body, check)
   Object[name] = call.define { name = name, is_method = true, params = params, body = body, check = check }
 end
 
--- object:save(options?): the object, saved with all new objects that it points to; options: cacheMode
+-- object:save(options?): the object; saves it and the new objects that it points to; options: cacheMode
 method("save", { OPTIONS }, function(self, options)
   local saved, err = M.save_all({ self }, options)
   if not saved then return nil, err end
   return self
 end, function(self, options) check_use("save", self, options) end)
 
--- object:fetch(options?): the object as it is now; options: cacheMode, include, keys
+-- object:fetch(options?): the object with its current fields; options: cacheMode, include, keys
 method("fetch", { OPTIONS }, function(self, options)
   local mode, class = mode_of(self, options), getmetatable(self)
   if mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST then
@@ -400,10 +400,10 @@ method("fetch", { OPTIONS }, function(self, options)
   return self:take(row)
 end, function(self, options)
   check_use("fetch", self, options)
-  if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then misuse "fetch: the object is new: save it first" end
+  if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then misuse "fetch: the object is new; save it first" end
 end)
 
--- object:destroy(options?): "OK"; an object that is gone already is no error; options: cacheMode
+-- object:destroy(options?): "OK", even if the object no longer exists; options: cacheMode
 method("destroy", { OPTIONS }, function(self, options)
   local mode, class = mode_of(self, options), getmetatable(self)
   if mode == CACHE_MODE.CACHE_ONLY then return soups.mark_deleted(class, self.objectId or self.localId) end
@@ -416,7 +416,7 @@ method("destroy", { OPTIONS }, function(self, options)
 end, function(self, options)
   check_use("destroy", self, options)
   if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then
-    misuse "destroy: the object is new: the server has none"
+    misuse "destroy: the object is new; the server does not have it"
   end
 end)
 
@@ -426,7 +426,7 @@ end)
 ---@return tureen.parse.Query
 function Object:query(...) return query.Query(self, M):where(...) end
 
---- Returns a query of the objects of this class that a relation of another object leads to.
+--- Returns a query of the objects of this class in a relation of another object.
 ---@return tureen.parse.Query
 function Object:queryRelations(key, parent)
   return self:query(core.import "parse_conditions".relatedTo(parent, key))

@@ -1,4 +1,4 @@
---- Queries of a class: built step by step, then asked.
+--- Builds and runs queries of a class.
 ---
 ---   local books = Book:query(parse.greaterThan("year", 1960)):include("isbn"):order("-year"):limit(20):find()
 local core = ...
@@ -19,7 +19,7 @@ function Query:new(class, registry)
   self.class, self.registry, self.conditions = class, registry, {}
 end
 
---- Names as a list; nil when there are none.
+--- Returns the names as a list; nil if there are none.
 local function names(value)
   if not given(value) then return nil end
   if type(value) ~= "string" and type(value) ~= "table" then
@@ -34,7 +34,7 @@ local function listed(...)
   return names(table.concat({ ... }, ","))
 end
 
---- Adds conditions; all of them have to hold.
+--- Adds conditions, all of which must hold.
 function Query:where(...)
   for i, one in ipairs { ... } do
     if not conditions.is_condition(one) then
@@ -45,19 +45,19 @@ function Query:where(...)
   return self
 end
 
---- Brings the objects that pointer columns lead to.
+--- Includes the objects that pointer columns point to.
 function Query:include(...)
   self.included = listed(...)
   return self
 end
 
---- Sorts by columns, - before those that descend.
+--- Sorts by columns; a leading "-" means descending order.
 function Query:order(...)
   self.ordered = listed(...)
   return self
 end
 
---- Brings these columns alone.
+--- Fetches only these columns.
 function Query:select(...)
   self.selected = listed(...)
   return self
@@ -79,7 +79,7 @@ local function request(self)
   }
 end
 
---- Asks a soup.
+--- Runs the query on the soups.
 local function ask_soup(self, args)
   args.places = soups.places(self.registry.classes)
   local config = soups.config_of(self.class)
@@ -98,7 +98,7 @@ local function mode_of(self, options)
   return given(mode) and mode or CACHE_MODE.SERVER_ONLY
 end
 
---- Asks where the mode says. `more`: arguments beside those of the query; `is_all`: every match is wanted.
+--- Runs the query on the server or the soups, depending on the mode. `more`: additional arguments; `is_all`: fetch all matches.
 local function rows(self, options, more, is_all)
   local mode = mode_of(self, options)
   local function args(name, value)
@@ -153,21 +153,21 @@ method("find", function(self, options)
   return objects(self, found)
 end)
 
--- query:findAll(options?): every match, however many there are
+-- query:findAll(options?): all matches, without a limit
 method("findAll", function(self, options)
   local found, err = rows(self, options, nil, true)
   if not found then return nil, err end
   return objects(self, found)
 end)
 
--- query:first(options?): the first object; null without one
+-- query:first(options?): the first object or null
 method("first", function(self, options)
   local found, err = rows(self, options, { limit = 1 })
   if not found then return nil, err end
   return objects(self, found)[1] or core.null
 end)
 
--- query:count(options?): how many there are
+-- query:count(options?): the number of matches
 method("count", function(self, options)
   local found, err = rows(self, options, { limit = 0, count = true })
   if not found then return nil, err end

@@ -1,4 +1,4 @@
---- Objects of a Parse server in soups: found, kept as the server has them, or changed for the next sync up.
+--- Stores objects of a Parse server in soups: the server's versions, and changes for the next sync up.
 local core = ...
 local async = core.import "async"
 local call = core.import "force_call"
@@ -11,17 +11,17 @@ local M = {}
 
 local await, copy = async.await, call.copy
 local ID = "objectId"
--- Stands for a column that is to be removed.
+-- Marks a column that is to be removed.
 local GONE = {}
 local CLEAN = { __local__ = false, __locally_created__ = false, __locally_updated__ = false, __locally_deleted__ = false }
 
---- The store of a class's soup.
+--- Returns the store config of a class's soup.
 function M.config_of(class)
   local config = class.storeConfig or {}
   return { isGlobalStore = config.isGlobalStore == true, storeName = config.storeName }
 end
 
---- Says where the objects of each class are kept, as the action findInSoup takes it.
+--- Returns the soup and the relations of each class in the form of the action findInSoup.
 function M.places(classes)
   local places = {}
   for name, class in pairs(classes) do
@@ -34,7 +34,7 @@ function M.places(classes)
   return places
 end
 
---- Finds the entry of a soup with this value; null when there is none.
+--- Returns a soup's entry with this value; null if there is none.
 local function find_entry(config, soup, path, value)
   local cursor, err = await(smartstore.querySoup, config, soup, smartstore.buildExactQuerySpec(path, value, 1))
   if not cursor then return nil, err end
@@ -42,7 +42,7 @@ local function find_entry(config, soup, path, value)
   return cursor.currentPageOrderedEntries[1] or core.null
 end
 
---- Finds the object's row as it stands in the soup of its class; null when there is none.
+--- Returns an object's row in the soup of its class; null if there is none.
 function M.find_one(class, id)
   local entry, err = find_entry(M.config_of(class), class.soup, ID, id)
   if entry == nil then return nil, err end
@@ -58,7 +58,7 @@ local function store(config, soup, entry)
   return await(smartstore.upsertSoupEntriesWithExternalId, config, soup, core.array { entry }, "_soupEntryId")
 end
 
---- An entry with these flags, `__local__` as they say.
+--- Returns the entry with these flags and the resulting `__local__`.
 local function flagged(entry, flags)
   local result = copy(entry)
   for key, value in pairs(CLEAN) do result[key] = value end
@@ -69,9 +69,9 @@ local function flagged(entry, flags)
   return result
 end
 
--- MARK: as the server has them
+-- MARK: server versions
 
---- Takes included objects out of a row; `keep(row, className)` gets them.
+--- Returns a copy of a value with pointers in place of included objects, which are passed to `keep(row, className)`.
 local function collapsed(value, keep)
   if type(value) ~= "table" or value == core.null then return value end
   if value.__type == "Object" and value.className then
@@ -85,9 +85,9 @@ local function collapsed(value, keep)
   return result
 end
 
---- Stores a row of the server; an entry with local changes stays as it is.
----@param part string?  the row holds some columns alone, and the others stay: "known" stores it where there is an entry
----  already, "any" in any case
+--- Stores a row of the server. An entry with local changes is not changed.
+---@param part string?  set if the row contains only some columns, so that the others are kept: "known" stores it only if there
+---  is an entry, "any" always
 local function store_row(class, row, part)
   local config = M.config_of(class)
   local stored, err = find_entry(config, class.soup, ID, row.objectId)
@@ -95,7 +95,7 @@ local function store_row(class, row, part)
   if part == "known" and stored == core.null then return true end
   local entry = part and copy(stored) or {}
   for key, value in pairs(row) do
-    -- Every object of a class has the marks of its relations, which say nothing.
+    -- Every object of a class contains the markers of its relations, which carry no information.
     if value == GONE then
       entry[key] = nil
     elseif not (type(value) == "table" and value.__type == "Relation") then
@@ -113,9 +113,9 @@ local function store_row(class, row, part)
   return store(config, class.soup, flagged(entry))
 end
 
---- Stores rows of the server, those that are included in their own soups.
----@param class_of function  gives the class of a name
----@param part string?  as store_row takes it
+--- Stores rows of the server, and included objects in their own soups.
+---@param class_of function  returns the class for a name
+---@param part string?  see store_row
 function M.store_rows(class, rows, class_of, part)
   local included = {}
   for _, row in ipairs(rows) do
@@ -145,7 +145,7 @@ local function ids_field(object, key)
   return relation and relation.idsField
 end
 
---- Changes the lists of ids that an entry keeps in place of link rows.
+--- Changes the lists of ids that an entry contains instead of link rows.
 ---@return boolean changed
 local function change_ids(entry, object, changed)
   local has_changed = false
@@ -166,7 +166,7 @@ local function change_ids(entry, object, changed)
   return has_changed
 end
 
---- Writes what a save did, or is to do, to a link. `is_local`: the next sync up sends it.
+--- Writes the change of a link that a save made or that is to be sent. `is_local`: the next sync up sends it.
 local function write_link(object, key, id, related, is_added, is_local)
   local soup, config = link_soup(object, key), M.config_of(getmetatable(object))
   local link_key = ("%s|%s|%s|%s"):format(object.className, id, key, related)
@@ -197,8 +197,8 @@ local function write_links(object, id, changed, is_local)
   return true
 end
 
---- Keeps what was saved on the server, as far as it was.
----@param changed table[]  what each object had changed before
+--- Stores the objects that were saved on the server.
+---@param changed table[]  each object's changes before the save
 function M.store_saved(list, changed)
   for i, object in ipairs(list) do
     local class = getmetatable(object)
@@ -254,7 +254,7 @@ local function save_one(object)
   return true
 end
 
---- Returns why an object cannot be kept here; nil when it can.
+--- Returns the reason why an object cannot be stored locally; nil if it can.
 local function refusal(object)
   if not rawget(getmetatable(object), "soup") then
     return parse_call.new_error("invalidRequest",
@@ -269,7 +269,7 @@ local function refusal(object)
   end
 end
 
---- Stores objects with their changes, those that others point to first.
+--- Stores objects with their changes. Objects that others point to come first.
 function M.save(list)
   for _, object in ipairs(list) do
     local err = refusal(object)
@@ -282,7 +282,7 @@ function M.save(list)
   return true
 end
 
---- Marks an object as deleted; one that was made here is just removed.
+--- Marks an object as deleted; an object that was created locally is removed.
 function M.mark_deleted(class, id)
   local config = M.config_of(class)
   local stored, err = find_entry(config, class.soup, ID, id)

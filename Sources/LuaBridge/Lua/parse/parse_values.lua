@@ -1,13 +1,14 @@
---- Values of fields: as a script has them, and as they travel.
+--- Converts field values between their script form and their wire form.
 local core = ...
 
 local M = {}
 
--- Set by the module of objects: makes an object of a pointer or an included object, and tells objects from other tables.
+-- Set by parse_object: `object_of(value)` creates an object from a pointer or an included object; `is_object(value)` recognizes
+-- objects.
 M.object_of = nil
 M.is_object = nil
 
---- A pointer to an object or from one; nil for anything else.
+--- Returns the pointer for an object or a pointer; nil for other values.
 function M.pointer_of(value)
   if type(value) ~= "table" then return nil end
   if M.is_object(value) then
@@ -21,11 +22,11 @@ local function is_array(value) return core.is_array(value) or value[1] ~= nil en
 
 local DEEPEST = 100
 
---- The value as it travels: objects become pointers. Raises when it holds itself.
----@param caller string?  names the function and the argument in the error
+--- Converts a value to its wire form: objects become pointers. Raises if the value contains itself.
+---@param caller string?  the function and the argument, for the error
 function M.to_wire(value, caller, depth)
   if type(value) == "number" and (value ~= value or value == math.huge or value == -math.huge) then
-    core.raise("invalidArguments", ("%s must not be or hold %s, which JSON has no form for")
+    core.raise("invalidArguments", ("%s must not be or contain %s, which JSON cannot represent")
       :format(caller or "a value", value ~= value and "NaN" or "infinity"))
   end
   if type(value) ~= "table" or value == core.null then return value end
@@ -33,7 +34,7 @@ function M.to_wire(value, caller, depth)
   if pointer then return pointer end
   depth = (depth or 0) + 1
   if depth > DEEPEST then
-    core.raise("invalidArguments", ("%s must not hold itself, or more than %d tables in one another")
+    core.raise("invalidArguments", ("%s must not contain itself, or nest more than %d tables")
       :format(caller or "a value", DEEPEST))
   end
   local result = is_array(value) and core.array() or {}
@@ -41,7 +42,7 @@ function M.to_wire(value, caller, depth)
   return result
 end
 
---- The value for a script: pointers and included objects become objects.
+--- Converts a value from its wire form: pointers and included objects become objects.
 function M.from_wire(value, connection)
   if type(value) ~= "table" or value == core.null then return value end
   if (value.__type == "Pointer" or value.__type == "Object") and type(value.className) == "string" then

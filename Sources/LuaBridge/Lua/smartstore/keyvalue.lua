@@ -1,7 +1,7 @@
---- Small things kept beside the soups: values of any bytes under any key, in stores with names, in the same file.
+--- Named key-value stores in the same file as the soups. Keys are texts, values are any bytes.
 ---
---- Every function takes an optional store config first (see `tureen.smartstore`): which file. `name` is the key-value
---- store's own name, 1 to 96 letters, digits and `_`; a store begins to exist with its first value. The last two
+--- Every function takes an optional store config first, which selects the file (see `tureen.smartstore`). `name` is the
+--- name of the key-value store, 1 to 96 letters, digits and `_`; a store is created by its first value. The last two
 --- arguments are `success` and `error`.
 local core = ...
 local arguments = core.import "arguments"
@@ -15,22 +15,22 @@ local define, action = arguments.define, arguments.action
 
 local NAME, KEY = { "name", "string" }, { "key", "string" }
 
---- Defines `M[name]`: a call of one action whose keys are `keys`.
+--- Defines `M[name]`, which calls one action with the keys `keys`.
 local function simple(name, wire_name, params, keys)
   M[name] = define { name = name, has_store = true, params = params, send = action(SERVICE, wire_name, keys) }
 end
 
--- remove([config,] name, key, ...): whether there was such a key
+-- remove([config,] name, key, ...): true if there was such a key
 simple("remove", "kvRemove", { NAME, KEY }, { "name", "key" })
 -- contains([config,] name, key, ...): a boolean
 simple("contains", "kvContains", { NAME, KEY }, { "name", "key" })
--- count([config,] name, ...): how many keys there are
+-- count([config,] name, ...): the number of keys
 simple("count", "kvCount", { NAME }, { "name" })
--- clear([config,] name, ...): "OK"; the store with its keys is gone
+-- clear([config,] name, ...): "OK"; removes the store with its keys
 simple("clear", "kvClear", { NAME }, { "name" })
--- keys([config,] name, [pattern,] ...): the keys, sorted; in a pattern `*` stands for any text
+-- keys([config,] name, [pattern,] ...): the keys, sorted; `*` in a pattern matches any text
 simple("keys", "kvKeys", { NAME, { "pattern", "string", optional = true } }, { "name", "pattern" })
--- stores([config,] ...): the names of the stores that hold something, sorted
+-- stores([config,] ...): the names of the stores that are not empty, sorted
 simple("stores", "kvStores", {}, {})
 
 -- put([config,] name, key, value, ...): "OK"; value is a string of any bytes
@@ -39,7 +39,7 @@ M.put = define {
   send = function(success, failure, config, values, caller)
     local value = values[3]
     config.name, config.key = values[1], values[2]
-    -- JSON carries text; other bytes travel as base64.
+    -- JSON can only contain text; other bytes are sent as Base64.
     if utf8.len(value) then
       config.value = value
     else
@@ -49,7 +49,7 @@ M.put = define {
   end,
 }
 
--- get([config,] name, key, ...): the value, a string; tureen.null when there is none
+-- get([config,] name, key, ...): the value, a string; tureen.null if there is none
 M.get = define {
   name = "get", has_store = true, params = { NAME, KEY },
   send = function(success, failure, config, values, caller)

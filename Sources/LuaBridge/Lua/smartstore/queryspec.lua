@@ -1,4 +1,4 @@
---- Builders of query specs. A falsy argument of the model (nil, null, false, 0, "") keeps the default.
+--- Builds query specs. Arguments that are falsy in the Mobile SDK (nil, null, false, 0, "") use the default.
 local core = ...
 
 ---@class tureen.QuerySpec
@@ -16,14 +16,14 @@ local core = ...
 
 local M = {}
 
-local DEFAULT_PAGE_SIZE = 10 -- the plug-ins' own
+local DEFAULT_PAGE_SIZE = 10 -- that of the plug-ins
 
 local function given(value)
   if value == nil or value == core.null or value == false or value == 0 or value == "" then return nil end
   return value
 end
 
---- A key of null means no key, but 0, false and "" are keys.
+--- Converts a key: null means no key, but 0, false and "" are keys.
 local function key(value)
   if value ~= core.null then return value end
 end
@@ -41,7 +41,7 @@ local EXPECTED = {
 }
 local ARTICLES = { string = "a string", integer = "an integer", array = "an array of strings" }
 
---- Checks what a builder was given: `{name, type}` for each argument that has one, in the order of the call.
+--- Checks the arguments of a builder. `parameters` lists {name, type} in the order of the call; a missing type allows any value.
 local function check(caller, parameters, ...)
   for i, parameter in ipairs(parameters) do
     local value = given((select(i, ...)))
@@ -67,14 +67,14 @@ local function spec(query_type, path, order, page_size, order_path, select_paths
   }
 end
 
---- All entries of a soup, ordered by `path`.
+--- Builds a query for all entries of a soup, ordered by `path`.
 ---@return tureen.QuerySpec
 function M.buildAllQuerySpec(path, order, pageSize, selectPaths)
   check("buildAllQuerySpec", { PATH, ORDER, PAGE_SIZE, SELECT_PATHS }, path, order, pageSize, selectPaths)
   return spec("range", path, order, pageSize, nil, selectPaths)
 end
 
---- Entries whose `path` equals `matchKey`. Mind the order: the page size stands before the order.
+--- Builds a query for entries whose `path` equals `matchKey`. Note that the page size comes before the order.
 ---@return tureen.QuerySpec
 function M.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths)
   check("buildExactQuerySpec", { PATH, ANY_KEY, PAGE_SIZE, ORDER, ORDER_PATH, SELECT_PATHS },
@@ -84,7 +84,7 @@ function M.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selec
   return result
 end
 
---- Entries whose `path` lies between the keys, both included; a missing key is no bound.
+--- Builds a query for entries whose `path` is between the keys, inclusive. A missing key is not a bound.
 ---@return tureen.QuerySpec
 function M.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths)
   check("buildRangeQuerySpec", { PATH, ANY_KEY, ANY_KEY, ORDER, PAGE_SIZE, ORDER_PATH, SELECT_PATHS },
@@ -94,7 +94,7 @@ function M.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPat
   return result
 end
 
---- Entries whose `path` is like `likeKey`, with `%` and `_` as wild cards.
+--- Builds a query for entries whose `path` is like `likeKey`, with the wildcards `%` and `_`.
 ---@return tureen.QuerySpec
 function M.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths)
   check("buildLikeQuerySpec", { PATH, { "likeKey", "string" },
@@ -104,7 +104,7 @@ function M.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectP
   return result
 end
 
---- Entries that match a full-text expression in `path`, or anywhere when `path` is nil.
+--- Builds a query for entries that match a full-text expression in `path`, or in any path if `path` is nil.
 ---@return tureen.QuerySpec
 function M.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths)
   check("buildMatchQuerySpec", { PATH, ANY_KEY, ORDER, PAGE_SIZE, ORDER_PATH, SELECT_PATHS },
@@ -114,15 +114,15 @@ function M.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selec
   return result
 end
 
---- Blanks beyond ASCII that separate words, too.
+--- Blanks outside ASCII, which also separate words.
 local WIDE_BLANKS = {
   "\u{85}", "\u{A0}", "\u{1680}", "\u{2000}", "\u{2001}", "\u{2002}", "\u{2003}", "\u{2004}", "\u{2005}", "\u{2006}",
   "\u{2007}", "\u{2008}", "\u{2009}", "\u{200A}", "\u{2028}", "\u{2029}", "\u{202F}", "\u{205F}", "\u{3000}",
 }
 
---- Words as a person typed them, made into a key for a match query: every one has to occur, none is taken for an operator.
+--- Converts words that a person has typed to a key for a match query: all of them must occur, and none is an operator.
 ---@param words string
----@return string key  empty when there is no word: such a key is refused by the query
+---@return string key  empty if there are no words; the query refuses such a key
 function M.quoteMatch(words)
   if type(words) ~= "string" then
     core.raise("invalidArguments", ("quoteMatch: argument 1 'words' must be a string, got %s"):format(
@@ -134,7 +134,7 @@ function M.quoteMatch(words)
   return table.concat(quoted, " ")
 end
 
---- Rows of a smart SQL statement.
+--- Builds a query for the rows of a smart SQL statement.
 ---@return tureen.QuerySpec
 function M.buildSmartQuerySpec(smartSql, pageSize)
   check("buildSmartQuerySpec", { { "smartSql", "string" }, PAGE_SIZE }, smartSql, pageSize)

@@ -1,4 +1,4 @@
---- The store as React Native applications call it: `tureen.smartstore`, with a store config in front of every call.
+--- The React Native variant of `tureen.smartstore`: every call starts with a store config.
 local core = ...
 local stores = core.import "react_stores"
 

@@ -1,13 +1,12 @@
---- Modules whose functions need a store config: those of the React Native variant.
+--- Derives modules of the React Native variant, whose functions require a store config.
 local core = ...
 local arguments = core.import "arguments"
 
 local M = {}
 
---- A module like `module`, in which the functions that take a store config must be given one. Functions are made when they are
---- first asked for.
+--- Returns a module like `module` in which a store config is required instead of optional. Functions are created on first access.
 ---@param module table
----@param change (fun(spec: table): table)?  makes another spec of a function's
+---@param change (fun(spec: table): table)?  changes the spec of a function
 function M.with_config(module, change)
   local made = {}
   return setmetatable({}, {

@@ -1,6 +1,6 @@
---- The store as the plug-in gives it: soups, entries, queries, cursors.
+--- Soups, entries, queries and cursors, with the functions of the Mobile SDK's plug-in.
 ---
---- Every function except the four about all stores takes an optional store config first: a boolean (true: the global
+--- Every function except the four for all stores takes an optional store config first: a boolean (true: the global
 --- store) or `{isGlobalStore = boolean, storeName = string?}`. The last two arguments are `success` and `error`.
 local core = ...
 local guard = core.import "guard"
@@ -18,7 +18,7 @@ local queryspec = core.import "queryspec"
 
 ---@class tureen.Cursor
 ---@field cursorId any
----@field currentPageIndex integer  from 0 on
+---@field currentPageIndex integer  starting with 0
 ---@field pageSize integer
 ---@field totalPages integer
 ---@field totalEntries integer
@@ -34,7 +34,7 @@ local SOUP = { "soupName", "string" }
 local INDEXES = { "indexSpecs", "tables" }
 local CURSOR = { "cursor", "cursor" }
 
---- Defines `M[name]`: a call of one action whose keys are `keys`.
+--- Defines `M[name]`, which calls one action with the keys `keys`.
 local function simple(name, wire_name, params, keys)
   M[name] = define {
     name = name, has_store = true, params = params, send = action(SERVICE, wire_name, keys),
@@ -52,7 +52,7 @@ simple("alterSoup", "pgAlterSoup", { SOUP, INDEXES, { "reIndexData", "boolean", 
   { "soupName", "indexes", "reIndexData" })
 -- reIndexSoup([config,] soupName, paths, ...): the name
 simple("reIndexSoup", "pgReIndexSoup", { SOUP, { "paths", "strings" } }, { "soupName", "paths" })
--- removeSoup([config,] soupName, ...): "OK", also when there was none
+-- removeSoup([config,] soupName, ...): "OK", even if there was none
 simple("removeSoup", "pgRemoveSoup", { SOUP }, { "soupName" })
 -- clearSoup([config,] soupName, ...): "OK"
 simple("clearSoup", "pgClearSoup", { SOUP }, { "soupName" })
@@ -100,7 +100,7 @@ M.removeFromSoup = define {
   end,
 }
 
---- The spec to send: an order without a path means the path that is filtered on.
+--- Returns the spec to send. An order without a path uses the path of the filter.
 local function with_order_path(spec)
   local order, order_path = spec.order, spec.orderPath
   if order == nil or order == core.null or (order_path ~= nil and order_path ~= core.null) then return spec end
@@ -110,7 +110,7 @@ local function with_order_path(spec)
   return copy
 end
 
--- querySoup([config,] soupName, querySpec, ...): a cursor. Smart queries belong to runSmartQuery
+-- querySoup([config,] soupName, querySpec, ...): a cursor. For smart queries use runSmartQuery
 M.querySoup = define {
   name = "querySoup", has_store = true, params = { SOUP, { "querySpec", "table" } },
   send = function(success, failure, config, values, caller)
@@ -139,7 +139,7 @@ local function move(success, failure, config, cursor, index)
   return calls.exec(success, failure, SERVICE, "pgMoveCursorToPageIndex", config)
 end
 
---- Answers a call at the next poll with an error that needs no native side.
+--- Fails a call at the next poll with an error that does not come from native code.
 local function refuse(failure, code, message)
   calls.refuse(failure, calls.new_error(code, message, { source = SERVICE .. ":pgMoveCursorToPageIndex" }))
 end
@@ -177,7 +177,7 @@ M.moveCursorToPreviousPage = define {
   end,
 }
 
--- closeCursor([config,] cursor, ...): "OK", also when it was closed before
+-- closeCursor([config,] cursor, ...): "OK", even if it was closed before
 M.closeCursor = define {
   name = "closeCursor", has_store = true, params = { CURSOR },
   send = function(success, failure, config, values)
@@ -186,7 +186,7 @@ M.closeCursor = define {
   end,
 }
 
----@class tureen.Observer  hears of changes until it is closed; need not be kept
+---@class tureen.Observer  receives changes until it is closed, even if the script does not reference it
 ---@field package id integer
 ---@field package config table
 ---@field package closed boolean
@@ -194,9 +194,9 @@ local Observer = {}
 Observer.__index = Observer
 Observer.__name = "tureen.Observer"
 
-local observers = 0 -- how many there were: their ids
+local observers = 0 -- the id of the last observer
 
--- closeObserver([config,] observer, ...): "OK", also when it was closed before
+-- closeObserver([config,] observer, ...): "OK", even if it was closed before
 M.closeObserver = define {
   name = "closeObserver", has_store = true, params = { { "observer", "table" } },
   send = function(success, failure, config, values)
@@ -211,14 +211,15 @@ M.closeObserver = define {
   end,
 }
 
---- Ends it: its callback is not called again, not even for changes made before. Safe twice.
+--- Closes the observer. Its callback is not called again, not even for earlier changes. May be called twice.
 function Observer:close()
-  if not self.closed then M.closeObserver(self, nil, function() end) end -- a store that is closed has let go of it, too
+  if not self.closed then M.closeObserver(self, nil, function() end) end -- ignore the error if the store is closed
 end
 
 Observer.__close = Observer.close
 
---- What the bridge gives an observer: a list of changes, one for each soup; null when it was closed, why when it ends by itself.
+--- Returns the success callback of an observer. The bridge passes a list of changes, one per soup; null after it was closed; or
+--- the reason if it ends by itself.
 local function tell(observer, callback)
   return function(changes)
     if changes == core.null or observer.closed then return end
@@ -233,9 +234,9 @@ local function tell(observer, callback)
 end
 
 -- observe([config,] soupName | smart querySpec, callback, error): an observer. The callback gets {soupName, created,
--- updated, removed, all} after each commit, several commits as one when they come faster than they are taken, and
--- {closed = "userSwitched"} last when another user becomes the current one; error is called when it cannot begin, or its store
--- closes. An observer is not pending: `tureen.run` does not wait for it
+-- updated, removed, all} after each commit; commits in quick succession are combined. It gets {closed = "userSwitched"} last if
+-- another user becomes the current one. error is called if the observer cannot start or its store is closed. An observer does not
+-- count as pending: `tureen.run` does not wait for it
 M.observe = define {
   name = "observe", has_store = true, callback = "callback", params = { { "soupNameOrQuerySpec", "soup_or_spec" } },
   send = function(callback, failure, config, values)
@@ -252,7 +253,7 @@ M.observe = define {
     local function failed(err)
       observer.closed = true
       if failure then return guard.invoke(failure, err) end
-      -- The end of its store ends an observer, too; anything else kept it from beginning.
+      -- Closing its store ends an observer; any other error means that it could not start.
       if err.code ~= "storeClosed" then calls.unhandled(err, place) end
     end
     calls.exec(tell(observer, callback), failed, SERVICE, "pgObserve", config, true)
@@ -260,14 +261,14 @@ M.observe = define {
   end,
 }
 
--- getAllStores(success, error) and so on: the stores as {storeName, isGlobalStore}; the removing ones give true
+-- getAllStores(success, error) and getAllGlobalStores: the stores as {storeName, isGlobalStore}; the removing functions: true
 for _, name in ipairs { "getAllStores", "getAllGlobalStores", "removeAllStores", "removeAllGlobalStores" } do
   local wire_name = "pg" .. name:sub(1, 1):upper() .. name:sub(2)
   M[name] = define { name = name, params = {}, send = action(SERVICE, wire_name, {}) }
 end
 
--- setupUserStoreFromDefaultConfig(success, error), setupGlobalStoreFromDefaultConfig(...): the soups of userstore.json or
--- globalstore.json; those that are missing are registered
+-- setupUserStoreFromDefaultConfig(success, error), setupGlobalStoreFromDefaultConfig(...): the soups in userstore.json or
+-- globalstore.json; missing ones are registered
 arguments.define_set_up(M, "setupUserStoreFromDefaultConfig", SERVICE, "pgSetupStoreFromDefaultConfig", false)
 arguments.define_set_up(M, "setupGlobalStoreFromDefaultConfig", SERVICE, "pgSetupStoreFromDefaultConfig", true)
 

@@ -1,6 +1,6 @@
---- The store's functions as they read inside a task: each waits and returns the value, or nil and an error.
+--- The functions of `tureen.smartstore` for use inside tasks: each waits and returns the value, or nil and an error.
 ---
---- The same names and arguments as `tureen.smartstore`, without the callbacks. The builders of queries are here, too.
+--- Names and arguments are those of `tureen.smartstore`, without the callbacks. Also contains the query builders.
 local core = ...
 local promiser = core.import "promiser"
 local arguments = core.import "arguments"

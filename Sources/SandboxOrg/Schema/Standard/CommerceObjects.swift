@@ -1,6 +1,6 @@
 /// Prices, orders and contracts.
 extension OrgSchema {
-  /// What a product costs in one price book.
+  /// The price of a product in one price book.
   static let priceBookEntry = ObjectSchema(
     "PricebookEntry", label: "Price Book Entry", plural: "Price Book Entries", prefix: "01u",
     traits: .standard.subtracting([.owner, .search]),
@@ -61,7 +61,7 @@ extension OrgSchema {
       FieldSchema("CompanySignedDate", .date), FieldSchema("SpecialTerms", .textarea, 4_000),
     ] + Fields.address("Billing") + [Fields.longText("Description"), Fields.recordType])
 
-  /// A product in a list of things sold. Price and name come from the price book when the row is made.
+  /// Returns the fields of a line item. Price and name are copied from the price book on creation.
   private static func lineItem(_ children: String) -> [FieldSchema] {
     [
       required("PricebookEntryId", "PricebookEntry", children: children),
@@ -82,7 +82,7 @@ extension OrgSchema {
     ]
   }
 
-  /// Taken over when the row is made.
+  /// Returns a field whose value is copied on creation.
   private static func taken(
     _ name: String, _ type: FieldType, _ length: Int, from reference: String, label: String? = nil
   ) -> FieldSchema {

@@ -30,7 +30,7 @@ extension OrgSchema {
       Fields.required(Fields.reference("ParentId", to: fileParents, children: children, onDelete: .cascade)))
   }
 
-  /// Made by its first version, never by a client.
+  /// Created by its first version, never by a client.
   static let contentDocument = ObjectSchema(
     "ContentDocument", label: "Content Document", plural: "Content Documents", prefix: "069",
     traits: [.update, .delete, .recent, .search, .owner, .fileDocument],

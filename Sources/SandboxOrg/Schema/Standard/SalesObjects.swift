@@ -135,7 +135,7 @@ extension OrgSchema {
       Fields.picklist("Status", ["Sent", "Responded"], initial: "Sent"),
     ])
 
-  /// A parent that is given once and for all, and without which the row cannot be.
+  /// Returns a required reference to a parent that cannot be changed later.
   static func required(_ name: String, _ target: String, children: String) -> FieldSchema {
     Fields.createOnly(Fields.required(Fields.reference(name, to: [target], children: children, onDelete: .cascade)))
   }

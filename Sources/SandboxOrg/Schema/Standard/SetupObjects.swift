@@ -1,4 +1,4 @@
-/// What an org knows of itself: clients read it and do not change it, users apart.
+/// Setup objects. Clients can read them but, except for users, not change them.
 extension OrgSchema {
   static let user = ObjectSchema(
     "User", plural: "Users", prefix: "005", traits: [.create, .update, .recent, .search, .layout],

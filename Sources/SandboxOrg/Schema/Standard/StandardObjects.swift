@@ -1,6 +1,6 @@
-/// The standard objects an org starts with, as data. Source: the standard object reference of Salesforce, reduced to
-/// the fields that offline clients read and write. Dependent picklist values, record types and other features that such
-/// clients do not meet are left out.
+/// The standard objects with which an org starts. Source: Salesforce's object reference, reduced to
+/// the fields that offline clients read and write. Dependent picklists, record types and other
+/// features that such clients do not use are left out.
 extension OrgSchema {
   static let standard = OrgSchema(
     objects: [
@@ -10,9 +10,9 @@ extension OrgSchema {
     ] + setup)
 }
 
-/// Short words for fields that many objects have.
+/// Short forms for common fields.
 enum Fields {
-  /// Salutation, first and last name, and the name made of them.
+  /// Salutation, first and last name, and the full name derived from them.
   static let person: [FieldSchema] = [
     required(FieldSchema("LastName", .string, 80)), FieldSchema("FirstName", .string, 40),
     picklist("Salutation", ["Mr.", "Ms.", "Mrs.", "Dr.", "Prof."], length: 40),
@@ -23,14 +23,14 @@ enum Fields {
     },
   ]
 
-  /// The key other systems know a row by.
+  /// The key of a row in other systems.
   static let externalId = FieldSchema("External_Id__c", .string, 80).with {
     $0.isExternalId = true
     $0.isIdLookup = true
     $0.isUnique = true
   }
 
-  /// Null in rows of objects without record types.
+  /// Null for objects without record types.
   static let recordType = reference("RecordTypeId", to: ["RecordType"], children: nil, label: "Record Type ID")
 
   static func name(_ length: Int, label: String) -> FieldSchema {
@@ -45,7 +45,7 @@ enum Fields {
   static func createOnly(_ field: FieldSchema) -> FieldSchema { field.with { $0.isCreateOnly = true } }
   static func idLookup(_ field: FieldSchema) -> FieldSchema { field.with { $0.isIdLookup = true } }
 
-  /// The parts of an address and the compound that shows them as one object. The label of a part begins with `kind`.
+  /// Returns the parts of an address and their compound. Labels of the parts start with `kind`.
   static func address(_ kind: String) -> [FieldSchema] {
     let place = kind.isEmpty ? "" : "\(kind) "
     let parts = [
@@ -69,7 +69,7 @@ enum Fields {
     "Address", "NearAddress", "Block", "Street", "ExtendedZip", "Zip", "Neighborhood", "City", "County", "State", "Unknown",
   ]
 
-  /// - Parameter initial: The value a new row gets.
+  /// - Parameter initial: The value of new rows.
   static func picklist(
     _ name: String, _ values: [String], initial: String? = nil, label: String? = nil, length: Int = 255
   ) -> FieldSchema {
@@ -92,7 +92,7 @@ enum Fields {
     }
   }
 
-  /// True while a picklist has one of these values.
+  /// Returns a flag that is true while a picklist has one of these values.
   static func flag(_ name: String, label: String, field: String, values: [String]) -> FieldSchema {
     FieldSchema(name, .boolean, label: label).with {
       $0.isReadOnly = true
@@ -101,8 +101,8 @@ enum Fields {
   }
 
   /// - Parameters:
-  ///   - relationship: The name a path walks by; nil takes the field's without `Id`.
-  ///   - children: The name the parent's rows know these by.
+  ///   - relationship: The relationship's name in paths; nil for the field's name without `Id`.
+  ///   - children: The relationship's name at the parent.
   static func reference(
     _ name: String, to targets: [String], _ relationship: String? = nil, children: String?,
     onDelete: ParentDeleteRule = .setNull, label: String? = nil

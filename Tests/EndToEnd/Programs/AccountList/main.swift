@@ -1,6 +1,6 @@
 import Tureen
 
-/// A list of accounts with the contacts of each, kept offline: runs the named syncs, shows what smart SQL finds, and follows changes.
+/// Keeps accounts and their contacts offline: runs the named syncs, shows what smart SQL finds, and follows changes.
 /// Usage: AccountList HOME
 struct AccountList {
   struct Account: Decodable, Sendable {
@@ -13,6 +13,10 @@ struct AccountList {
     let phone: String?
   }
 
+  struct Count: Decodable, Sendable {
+    let accounts: Int
+  }
+
   let store: Store
   let syncs: SyncManager
 
@@ -21,7 +25,7 @@ struct AccountList {
     syncs = try await host.syncManager()
   }
 
-  /// Makes the soups and the syncs; those that are there stay as they are.
+  /// Creates the soups and the syncs unless they exist.
   func setUp() async throws {
     try await store.registerSoup("accounts", indexes: ["Id": .string, "Name": .string])
     try await store.registerSoup("contacts", indexes: ["Id": .string, "AccountId": .string, "Name": .string])
@@ -30,14 +34,18 @@ struct AccountList {
       "contacts", down: .soql("SELECT Id, Name, Phone, AccountId FROM Contact WHERE Account.Name < 'C'"), into: "contacts")
   }
 
-  /// Runs a sync, and tells how far it is.
+  /// Runs a sync and prints how it ends.
   func refresh(_ name: String) async throws {
-    for try await state in syncs.runs(named: name) {
-      switch state.status {
-      case .failed: print("\(name): \(state.error)")
-      case .done: print("\(name): \(state.counts.stored) new or changed")
-      default: break
+    do {
+      for try await state in syncs.runs(named: name) {
+        switch state.status {
+        case .failed: print("\(name): \(state.error)")
+        case .done: print("\(name): \(state.counts.stored) new or changed")
+        default: break
+        }
       }
+    } catch let error as SyncError where error.is(.runningElsewhere) {
+      print("\(name): another program is syncing them")
     }
   }
 
@@ -56,15 +64,14 @@ struct AccountList {
     }
   }
 
-  /// Shows the first account each time it changes, twice.
+  /// Makes a change and prints the number of accounts before it and after it.
   func follow(_ change: () async throws -> Void) async throws {
-    let firsts = try store.observe(
-      Account.self, "SELECT {accounts:Id} AS id, {accounts:Name} AS name FROM {accounts} ORDER BY {accounts:Name} LIMIT 1")
-    var seen = 0
-    for try await accounts in firsts {
-      print("first: \(accounts.first?.name ?? "none")")
-      seen += 1
-      if seen == 2 { return }
+    let counts = try store.observe(Count.self, "SELECT count(*) AS accounts FROM {accounts}")
+    var shown = 0
+    for try await rows in counts {
+      print("accounts now: \(rows[0].accounts)")
+      shown += 1
+      if shown == 2 { return }
       try await change()
     }
   }

@@ -3,16 +3,17 @@ import SmartStore
 
 @testable import MobileSync
 
-/// Walks a script, then lets things come to rest, and looks at what has become of everything.
+/// Performs a script, waits until everything is settled, and checks the result.
 ///
-/// One task at a time: what happens inside a run's request happens while the walk waits for that run.
+/// There is one task at a time: steps inside a run's request happen while the script waits for that
+/// run.
 final class ClientScenario: @unchecked Sendable {
   private let world: ClientWorld
   private let script: ClientScript
   private let ledger = EditLedger()
   private var copies: [[JSONObject]] = [[], []]
   private var lastNumber = 0
-  /// What happened, and how.
+  /// The steps and their results.
   private(set) var history: [String] = []
   private(set) var problems: [String] = []
 
@@ -21,7 +22,7 @@ final class ClientScenario: @unchecked Sendable {
     self.script = script
   }
 
-  /// - Returns: What is wrong in the end; empty when nothing is.
+  /// - Returns: The problems at the end; empty if there are none.
   func run() async throws -> [String] {
     try world.begin(script)
     for step in script.steps {
@@ -86,7 +87,8 @@ final class ClientScenario: @unchecked Sendable {
     }
   }
 
-  /// Records that a sync down brought wherever they are: others belong to no sync yet, and would stay there.
+  /// Returns the records that a sync down brought to every client: others belong to no sync yet and
+  /// would stay there.
   private func deletable() throws -> [JSONObject] {
     let known = try world.owners.flatMap { try $0.entries() }
     return try world.org.records(["Name"]).filter { record in
@@ -111,7 +113,7 @@ final class ClientScenario: @unchecked Sendable {
     case .savesCopy(let n, let which), .deletesCopy(let n, let which):
       guard !copies[n].isEmpty else { return }
       let copy = copies[n].remove(at: which % copies[n].count), client = world.clients[n]
-      // What is gone meanwhile cannot be saved, and the application is told so.
+      // An entry that was removed meanwhile cannot be saved, and the application gets an error.
       guard let current = try client.entry(copy.entryId) else { return }
       ledger.excuse(copy.name, fields: ScenarioClient.allFields.filter { copy[$0] != current[$0] })
       history.append("client \(n) saves its copy of \(copy.name)")
@@ -174,7 +176,7 @@ final class ClientScenario: @unchecked Sendable {
         note(try await client.manager.reSync(named: client.name(word)), client)
       }
     } catch let error as SyncError {
-      // Its own run goes on, below in the walk; or what was asked failed.
+      // Its own run continues later in the script; or the requested run failed.
       history.append("  client \(client.number): \(error.code) \(error.message)")
     }
     client.network.follow(DirectClient.Plan())
@@ -191,7 +193,7 @@ final class ClientScenario: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Long enough for everything that is under way on the server.
+  /// Long enough for everything in progress on the server.
   private static let rest: Int64 = 1_200
   private static let rounds = 8
 
@@ -219,7 +221,7 @@ final class ClientScenario: @unchecked Sendable {
     try check()
   }
 
-  /// What a person decides: conflicts, and creates of which nothing tells whether they arrived.
+  /// Makes the decisions of a user: about conflicts, and about creates in doubt.
   private func decide(_ client: ScenarioClient) throws {
     for conflict in try client.manager.conflicts(inSoup: "accounts") {
       let resolution: ConflictResolution = conflict.kind == .deletedThere ? .server : .local
@@ -244,7 +246,7 @@ final class ClientScenario: @unchecked Sendable {
     }
   }
 
-  // MARK: Looking
+  // MARK: Checking
 
   private func check() throws {
     let there = try world.org.records(["Name"] + ScenarioClient.allFields)
@@ -271,7 +273,7 @@ final class ClientScenario: @unchecked Sendable {
 
   private func expectOnce(_ names: [String], _ place: String) {
     for (name, all) in Dictionary(grouping: names, by: { $0 }) where all.count > 1 {
-      // Two devices that overwrite have each brought back what somebody deleted.
+      // Two devices that overwrite have each restored what somebody deleted.
       guard script.mode != .overwrite || script.layout != .twoStores || !ledger.wasDeleted(name) else { continue }
       problem("\(name) is \(all.count) times \(place)")
     }

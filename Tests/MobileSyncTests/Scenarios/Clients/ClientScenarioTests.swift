@@ -3,18 +3,19 @@ import Testing
 
 @testable import MobileSync
 
-/// Two clients of one org, as two processes on one store or as two devices, and what may come between them: stale copies, writes
-/// between a request and its answer, deletes on both sides, other users in the same second, clocks that are off, late commits,
-/// lost answers. Once that stops and the syncs run again, everybody has the same records, each of them once, and nothing that
-/// was written here is lost unless a conflict said so.
+/// Two clients of one org, as two processes on one store or as two devices, with all hazards: stale
+/// copies, writes between a request and its answer, deletions on both sides, other users in the
+/// same second, wrong clocks, late commits, lost answers. Once these stop and the syncs run again,
+/// all sides have the same records, each of them once, and no local change is lost without a
+/// conflict.
 ///
-/// `TUREEN_SCENARIOS` asks for another number of each kind, `TUREEN_SEED` begins elsewhere, `TUREEN_HAZARDS` names what may
-/// happen (`staleCopies,clocks`); `scripts/dev/scenarios` sets the first two. A failure names its seed and the fewest steps that
-/// show it.
+/// `TUREEN_SCENARIOS` sets the number of scenarios of each kind, `TUREEN_SEED` the first seed,
+/// `TUREEN_HAZARDS` the hazards (`staleCopies,clocks`); `scripts/dev/scenarios` sets the first two.
+/// A failure names its seed and the fewest steps that show it.
 @Suite struct ClientScenarioTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
-  /// Of each kind: 500 in all. `.ci/run` walks two thousand.
+  /// The number for each kind: 500 in all. `.ci/run` uses two thousand.
   private static let scenarios =
     environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? UInt64(500 / ClientScenarioKind.all.count)
 
@@ -41,7 +42,7 @@ import Testing
   }
 }
 
-/// A layout, and what happens in it.
+/// A layout and its hazards.
 struct ClientScenarioKind: Sendable, CustomTestStringConvertible {
   let layout: ClientLayout
   let hazards: Set<ClientHazard>
@@ -52,13 +53,13 @@ struct ClientScenarioKind: Sendable, CustomTestStringConvertible {
 
   var fileName: String { testDescription.split(separator: " ").joined(separator: "-").filter { $0 != "," } }
 
-  /// Those that are asked for; else every one.
+  /// The requested hazards, or all.
   private static let wanted: [ClientHazard] = {
     let names = ProcessInfo.processInfo.environment["TUREEN_HAZARDS"]?.split(separator: ",").map(String.init)
     return names.map { $0.compactMap(ClientHazard.init(rawValue:)) } ?? ClientHazard.allCases
   }()
 
-  /// In each layout each hazard alone, and all of them at once.
+  /// In each layout, each hazard by itself, and all of them at once.
   static let all: [ClientScenarioKind] = ClientLayout.allCases.flatMap { layout in
     (wanted.map { [$0] } + [wanted]).map { ClientScenarioKind(layout: layout, hazards: Set($0)) }
   }

@@ -1,34 +1,35 @@
 import TestSupport
 
-/// What can happen in a scenario of two clients. Each can be switched off by its name.
+/// The hazards of scenarios with two clients. Each can be switched off by its name.
 enum ClientHazard: String, CaseIterable, Sendable {
   /// The application saves what it read some time ago.
   case staleCopies
   /// The application writes between a request and its answer.
   case editsInFlight
-  /// Records are deleted, here and there, and ghosts are looked for.
+  /// Records are deleted on both sides, and ghosts are searched for.
   case deletes
   /// Somebody else writes in the same second of the server's clock.
   case sameSecond
   /// Every device's clock is minutes off the server's.
   case clocks
-  /// What the server does becomes visible later than it is stamped.
+  /// Changes on the server become visible later than their stamps.
   case lateCommits
-  /// Requests or answers are lost, or refused for the time being.
+  /// Requests or answers are lost, or temporarily refused.
   case lostAnswers
-  /// The other client syncs while this one does.
+  /// The other client syncs at the same time.
   case crossing
 }
 
-/// Which clients there are.
+/// The arrangement of the clients.
 enum ClientLayout: String, CaseIterable, Sendable {
-  /// Two processes on one store: each has its own connection to it, its own manager and its own leases.
+  /// Two processes on one store: each has its own connection, manager and leases.
   case oneStore
   /// Two devices.
   case twoStores
 }
 
-/// One thing that happens, decided beforehand. What it happens to is a number, taken modulo the number of things there are then.
+/// One step, decided beforehand. Its subject is a number, taken modulo the number of existing
+/// subjects.
 indirect enum ClientStep: Sendable {
   enum Word: String, Sendable { case up, down, ghosts }
 
@@ -49,16 +50,16 @@ indirect enum ClientStep: Sendable {
   case syncs(Int, Word, [ClientEvent])
 }
 
-/// Something that happens at one request of a run.
+/// An event at one request of a run.
 struct ClientEvent: Sendable {
   enum What: Sendable {
     case fault(DirectFault)
     case before(ClientStep)
-    /// When the server has done it, and before the client knows.
+    /// After the server has acted and before the client knows.
     case after(ClientStep)
   }
 
-  /// From 1 on.
+  /// Counted from 1.
   let request: Int
   let what: What
 }
@@ -124,12 +125,13 @@ struct ClientScript: Sendable {
   }
 }
 
-/// Draws steps.
+/// Generates steps.
 struct ClientScriptMaker {
   let hazards: Set<ClientHazard>
   var random: SeededGenerator
-  /// Another device may write between a look at the server's records and their update. The update of one record is made only if
-  /// nothing changed since; for several in one request the server knows no such condition.
+  /// Whether another device may write between the comparison and the update. The server applies the
+  /// update of a single record only if nothing changed since; for several in one request it knows
+  /// no such condition.
   var mayCrossInside = true
 
   mutating func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
@@ -141,7 +143,7 @@ struct ClientScriptMaker {
     return hazards.contains(.clocks) ? seconds : 0
   }
 
-  /// Without `sameSecond` time goes by before each step of its own accord.
+  /// Without `sameSecond`, time passes before each step.
   mutating func step() -> ClientStep {
     let client = number(2)
     switch number(10) {
@@ -176,7 +178,8 @@ struct ClientScriptMaker {
     return among(choices)
   }
 
-  /// At pages behind the first a run writes while it asks: nothing else is to happen then, or its order would be left to chance.
+  /// At pages after the first, a run writes while it fetches: no events happen then, or their order
+  /// would be random.
   private mutating func events(_ client: Int, isDown: Bool) -> [ClientEvent] {
     var events: [ClientEvent] = []
     func request() -> Int { isDown ? 1 : 1 + number(4) }

@@ -7,14 +7,15 @@ import Synchronization
 @testable import MobileSync
 @testable import Salesforce
 
-/// An org and two clients for the scenarios of one layout, one after the other. All clocks are moved by hand.
+/// An org and two clients for the scenarios of one layout, one after the other. All clocks are
+/// manual.
 final class ClientWorld: Sendable {
   let layout: ClientLayout
   let org: DirectOrg
   let clients: [ScenarioClient]
   private let folder = MemoryFolder()
 
-  /// Records on a page: few records make several.
+  /// Records per page: so small that few records make several pages.
   private static let pageSize = 4
 
   init(_ layout: ClientLayout) throws {
@@ -40,11 +41,11 @@ final class ClientWorld: Sendable {
   private static let specs =
     ["Id", "Name", "__local__"].map { IndexSpec(path: $0, type: .string) } + [IndexSpec(path: "__sync_id__", type: .integer)]
 
-  /// One for each soup.
+  /// One client for each soup.
   var owners: [ScenarioClient] { layout == .oneStore ? [clients[0]] : clients }
   private var stores: [Store] { owners.map(\.store) }
 
-  /// Nothing on either side, and the syncs of a script anew.
+  /// Clears both sides and creates the syncs of a script.
   func begin(_ script: ClientScript) throws {
     try org.clear()
     for store in stores {
@@ -66,10 +67,11 @@ final class ScenarioClient: Sendable {
   let manager: SyncManager
   private let clock: DirectClock
 
-  /// Every client writes a field of its own, so that what is lost can be told from what was overwritten on purpose.
+  /// The field that this client writes. Each client has its own, so that lost changes can be
+  /// distinguished from intended overwrites.
   var field: String { Self.fields[number] }
   static let fields = ["Description", "Phone"]
-  /// What other users write.
+  /// The field that other users write.
   static let serverField = "Fax"
   static let allFields = fields + [serverField]
 
@@ -100,7 +102,7 @@ final class ScenarioClient: Sendable {
     try manager.createSyncDown(
       target: ["type": "soql", "query": .string("SELECT \(fields.joined(separator: ", ")) FROM Account")],
       options: ["mergeMode": .string(down.rawValue)], soupName: "accounts", syncName: name(.down))
-    // Overwriting, a device may send only what is its own.
+    // A device that overwrites may send only its own field.
     let isOwn = up == .overwrite && script.layout == .twoStores
     let sent = ["Name"] + (isOwn ? [field] : Self.fields)
     try manager.createSyncUp(
@@ -111,7 +113,7 @@ final class ScenarioClient: Sendable {
 
   // MARK: Entries
 
-  /// By name.
+  /// Returns the entries, ordered by name.
   func entries() throws -> [JSONObject] {
     let rows = try store.readBlocking { snapshot in
       let ids = try ["true", "false"].flatMap { try snapshot.entryIds(in: "accounts", where: "__local__", equals: .text($0)) }
@@ -136,10 +138,10 @@ extension JSONObject {
   var isLocal: Bool { self["__local__"]?.boolValue ?? false }
 }
 
-/// A client's clock: the org's, and some time ahead or behind.
+/// A client's clock: the org's clock plus an offset.
 private final class DirectClock: Sendable {
   let org: DirectOrg
-  /// ms
+  /// In ms.
   let ahead = Mutex<Int64>(0)
 
   init(_ org: DirectOrg) { self.org = org }
@@ -147,7 +149,7 @@ private final class DirectClock: Sendable {
   func now() -> Int64 { org.clock.now() * 1_000 + ahead.withLock { $0 } }
 }
 
-/// A folder of files that are synced with no disk: what a crash of the machine leaves is not asked here.
+/// A folder without disk syncs; these tests do not cover machine crashes.
 final class MemoryFolder: Sendable {
   let path: String
 

@@ -6,8 +6,8 @@ import Synchronization
 @testable import Salesforce
 @testable import SandboxOrg
 
-/// A pretend org that is called without a socket: where the wire does not matter, this is many times faster. Its clock stands
-/// still until it is moved.
+/// A sandbox org that is called without a socket: much faster where the wire does not matter. Its
+/// clock is manual.
 final class DirectOrg: Sendable {
   let clock = ManualSandboxClock()
   private let org: Org
@@ -16,13 +16,13 @@ final class DirectOrg: Sendable {
 
   static let address = "http://127.0.0.1:1"
 
-  /// - Parameter pageSize: Records on a page.
+  /// - Parameter pageSize: Records per page.
   init(pageSize: Int) throws {
     var configuration = SandboxConfiguration()
     configuration.seed = .none
     configuration.pageSize = pageSize
     configuration.clock = clock
-    // The clock goes far in all the scenarios of one org.
+    // All scenarios of one org move the clock far.
     configuration.accessTokenLifetime = .max / 4
     org = try Org(configuration)
     service = SalesforceService(org: org)
@@ -34,7 +34,7 @@ final class DirectOrg: Sendable {
 
   func close() { org.close() }
 
-  /// No records, as if there had never been any.
+  /// Removes all records, as if there had never been any.
   func clear() throws {
     try org.performAndWait { org in
       org.lateCommits.removeAll()
@@ -43,7 +43,7 @@ final class DirectOrg: Sendable {
     }
   }
 
-  /// The answer to a request, with faults of the org's own.
+  /// Returns the answer to a request, with faults of the org itself.
   func reply(to request: RestRequest, faults: [(kind: String, parameters: JSONObject)]) async throws -> ServerReply {
     let url = try WebAddress.url(path: request.path, query: request.query, base: Self.address)
     let parts = url.dropFirst(url.hasPrefix(Self.address) ? Self.address.count : 0)
@@ -63,7 +63,7 @@ final class DirectOrg: Sendable {
     return reply
   }
 
-  // MARK: What another user does
+  // MARK: Changes by other users
 
   private static func account(_ org: Org) throws(SandboxError) -> ObjectSchema { try org.object("Account") }
 
@@ -92,11 +92,12 @@ final class DirectOrg: Sendable {
     }
   }
 
-  /// A change in a transaction that is committed later, with the stamps of now; `done` is called when it was.
+  /// Makes a change in a transaction that is committed later, with stamps of now; `done` is called
+  /// after the commit.
   /// - Parameter id: nil creates a record.
   func changeLate(_ id: String?, _ fields: JSONObject, seconds: Int, done: @escaping @Sendable () -> Void) throws {
     try org.performAndWait { org in
-      org.later(.seconds(seconds)) { org in
+      org.scheduleCommit(after: .seconds(seconds)) { org in
         do {
           if let id { try Self.update(id, fields, org) } else { _ = try Self.create(fields, org) }
           done()
@@ -107,9 +108,9 @@ final class DirectOrg: Sendable {
     }
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// Every live record.
+  /// Returns every live record.
   func records(_ fields: [String]) throws -> [JSONObject] {
     let soql = "SELECT Id, \(fields.joined(separator: ", ")) FROM Account ORDER BY Name, Id"
     let bytes = try org.performAndWait { org in
@@ -121,13 +122,13 @@ final class DirectOrg: Sendable {
   }
 }
 
-/// What happens to one request of a ``DirectClient``.
+/// A fault of one request of a ``DirectClient``.
 enum DirectFault: Sendable, Hashable, CustomStringConvertible {
-  /// The server never sees it.
+  /// The server never gets the request.
   case notSent
-  /// The server does it; the answer is lost.
+  /// The server acts, but the answer is lost.
   case lost
-  /// A create is committed so many seconds later; the answer is lost.
+  /// A create is committed some seconds later, and the answer is lost.
   case late(seconds: Int)
   case unavailable
   case locked
@@ -146,13 +147,14 @@ enum DirectFault: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What the org itself does.
+  /// Returns the faults that the org itself produces.
   fileprivate func draws(_ request: RestRequest) -> [(kind: String, parameters: JSONObject)] {
     switch self {
     case .locked: [("lockRows", ["share": 1])]
     case .failItems: [("failItems", ["share": 0.5, "code": "UNKNOWN_EXCEPTION", "message": "refused on purpose"])]
     case .forgetQueries: [("expireLocator", [:])]
-    // Only what creates and does nothing else: an older update would be the newer one otherwise.
+    // Only for requests that do nothing but create: otherwise an older update would become the
+    // newer one.
     case .late(let seconds) where request.createsOnly: [("lateCommit", ["seconds": .integer(Int64(seconds)), "answer": "lost"])]
     case .notSent, .lost, .unavailable, .late: []
     }
@@ -164,15 +166,15 @@ extension RestRequest {
     let path = pathWithoutQuery
     guard method == .POST, path.contains("/sobjects/") || path.hasSuffix("/composite/sobjects") || path.hasSuffix("/composite")
     else { return false }
-    // With ids: a look-up.
+    // A request with ids is a look-up.
     let text = String(decoding: body ?? [], as: UTF8.self)
     return !text.contains("\"PATCH\"") && !text.contains("\"DELETE\"") && !text.contains("\"ids\"")
   }
 }
 
-/// Sends to a ``DirectOrg``, and lets things happen before a request and before its answer.
+/// Sends to a ``DirectOrg``, and runs actions before a request and before its answer.
 final class DirectClient: RestClient {
-  /// Around the requests of one run.
+  /// The actions around the requests of one run.
   struct Plan: Sendable {
     typealias Action = @Sendable () async -> Void
     var faults: [Int: DirectFault] = [:]
@@ -186,10 +188,10 @@ final class DirectClient: RestClient {
 
   init(_ org: DirectOrg) { self.org = org }
 
-  /// For the requests from now on, counted from 1.
+  /// Sets the plan for the requests from now on, counted from 1.
   func follow(_ plan: Plan) { state.withLock { $0 = (plan, 0, []) } }
 
-  /// What has been sent since.
+  /// The requests sent since then.
   var log: [String] { state.withLock { $0.log } }
 
   func send(_ request: RestRequest) async throws -> RestResponse {

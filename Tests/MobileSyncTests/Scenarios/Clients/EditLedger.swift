@@ -1,14 +1,14 @@
 import JSON
 import Synchronization
 
-/// What everybody wrote, and must be found again. Any thread: the server writes late.
+/// Records what everybody wrote and must be found again. Any thread: the server writes late.
 final class EditLedger: Sendable {
   private struct Record {
-    /// By field, the value written last.
+    /// The value written last, by field.
     var values: [String: String] = [:]
-    /// Somebody deleted it: then it may be gone, or there again.
+    /// Whether somebody deleted it: then it may be missing, or exist again.
     var wasDeleted = false
-    /// Fields that the application itself wrote back to what they were.
+    /// Fields that the application itself reset.
     var excused: Set<String> = []
   }
 
@@ -25,12 +25,12 @@ final class EditLedger: Sendable {
 
   func wasDeleted(_ name: String) -> Bool { records.withLock { $0[name]?.wasDeleted ?? false } }
 
-  /// What a stale copy undoes is the application's own doing.
+  /// Excuses changes that a stale copy undoes, because the application did that itself.
   func excuse(_ name: String, fields: [String]) {
     records.withLock { $0[name, default: Record()].excused.formUnion(fields) }
   }
 
-  /// What should be on the server, and is not.
+  /// Returns what should be on the server but is missing.
   func missing(from server: [JSONObject]) -> [String] {
     let there = Dictionary(server.map { ($0.name, $0) }) { first, _ in first }
     return records.withLock { records in

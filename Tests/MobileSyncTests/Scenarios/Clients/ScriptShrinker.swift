@@ -1,4 +1,4 @@
-/// Finds fewer steps that go wrong as well.
+/// Finds a shorter script that fails as well.
 struct ScriptShrinker {
   struct Found {
     let script: ClientScript
@@ -29,7 +29,7 @@ struct ScriptShrinker {
   }
 
   private let world: ClientWorld
-  /// Runs that the search may take.
+  /// The maximum number of runs of the search.
   private static let attempts = 300
 
   init(_ world: ClientWorld) { self.world = world }
@@ -56,7 +56,8 @@ struct ScriptShrinker {
     return problems.isEmpty ? nil : Found(script: script, problems: problems, history: scenario.history)
   }
 
-  /// Without some of the steps, halves first; without one event; with the clocks right.
+  /// Returns scripts without some of the steps, halves first; without one event; with correct
+  /// clocks.
   private static func shorter(_ script: ClientScript) -> [ClientScript] {
     var found: [ClientScript] = []
     func with(_ steps: [ClientStep]) {

@@ -1,0 +1,82 @@
+import JSON
+import SmartStore
+
+/// A parent and its children as stored in their soups. Immutable.
+struct ParentChildrenGroup: Sendable {
+  let target: any ParentChildrenUploadTarget
+  let parent: DirtyBatch
+  let children: DirtyBatch
+
+  var info: ParentChildrenInfo { target.info }
+  /// The parent's id, a server id or a local one.
+  var parentId: String? { parent.recordId(0) }
+
+  /// Reads a family.
+  /// - Returns: nil if the parent no longer exists.
+  init?(
+    _ entryId: Int64, _ target: any ParentChildrenUploadTarget, _ plans: ParentChildrenBatchPlans, in snapshot: StoreSnapshot
+  ) throws {
+    let info = target.info
+    let batch = try DirtyBatch(snapshot.entries([entryId], in: info.parent.soup), plan: plans.parents)
+    guard batch.count == 1 else { return nil }
+    let ids = try batch.recordId(0).map { id in
+      try snapshot.entryIds(in: info.children.soup, where: info.parentIdField, equals: .text(id))
+    }
+    self.target = target
+    parent = batch
+    children = try DirtyBatch(snapshot.entries(ids ?? [], in: info.children.soup), plan: plans.children)
+  }
+
+  /// Returns the parents that are dirty or have a dirty child, by entry id.
+  static func dirty(_ info: ParentChildrenInfo, in snapshot: StoreSnapshot) throws -> [Int64] {
+    var ids = Set(try snapshot.dirtyEntryIds(in: info.parent.soup))
+    let parentIds = Set(
+      try snapshot.externalIds(in: info.children.soup, path: info.parentIdField, ownedBy: nil, dirty: true))
+    if !parentIds.isEmpty {
+      let found = try snapshot.entryIds(
+        in: info.parent.soup, where: info.parent.fields.id, equalsEach: parentIds.map { .text($0) })
+      for parents in found { ids.formUnion(parents) }
+    }
+    return ids.sorted()
+  }
+
+  // MARK: Members
+
+  func batch(_ member: ParentChildrenMember) -> (batch: DirtyBatch, index: Int) {
+    switch member {
+    case .parent: (parent, 0)
+    case .child(let i): (children, i)
+    }
+  }
+
+  func side(_ member: ParentChildrenMember) -> RelatedType { member == .parent ? info.parent : info.children }
+
+  /// Returns the type in the record or, if it has none, that of the target.
+  func type(_ member: ParentChildrenMember) -> String {
+    let (batch, i) = batch(member)
+    let type = batch.type(i)
+    return type == "null" ? side(member).type : type
+  }
+
+  func sent(_ part: ParentChildrenPlan.Part) -> SentRecord {
+    let (batch, i) = batch(part.member)
+    return SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: part.action)
+  }
+
+  var plan: ParentChildrenPlan {
+    ParentChildrenPlan(
+      parent: parent.action(0), children: (0..<children.count).map(children.action), relationship: info.relationship)
+  }
+}
+
+/// The fields to find in the entries of both soups.
+struct ParentChildrenBatchPlans: Sendable {
+  let parents: DirtyBatch.Plan
+  let children: DirtyBatch.Plan
+
+  /// - Parameter fieldlist: The options' list, for parents if the target has no list for them.
+  init(_ target: any ParentChildrenUploadTarget, fieldlist: [String]?) {
+    parents = target.parents.plan(fieldlist: fieldlist)
+    children = target.children.plan(fieldlist: nil)
+  }
+}

@@ -1,0 +1,147 @@
+import JSON
+import RestClient
+import SmartStore
+
+/// One run of a sync up of parents with their children: one family at a time, with both soups
+/// written back in one transaction.
+///
+/// The families are selected at the start; those that become dirty later wait for the next run.
+struct ParentChildrenUpRun {
+  private let record: RunRecord
+  private let target: any ParentChildrenUploadTarget
+  private let plans: ParentChildrenBatchPlans
+  private let lookups: ParentChildrenLookups
+  private var counter = ProgressCounter(total: 0)
+
+  /// How often a family is sent if the server has lost some of its records: as it is, with a new
+  /// parent, with new children.
+  private static let tries = 3
+
+  private var environment: RunEnvironment { record.environment }
+  private var state: SyncState { record.state }
+  private var info: ParentChildrenInfo { target.info }
+
+  init(_ record: RunRecord, _ target: any ParentChildrenUploadTarget) {
+    self.record = record
+    self.target = target
+    plans = ParentChildrenBatchPlans(target, fieldlist: record.state.options.fieldlist)
+    lookups = ParentChildrenLookups(target, record.environment.configuration)
+  }
+
+  /// Runs to the end. The state DONE is then saved but not yet reported.
+  /// - Throws: The error that ended the run. Uploads until then are written back.
+  mutating func perform() async throws {
+    let inDoubt = try await settleLostCreates()
+    let info = info
+    try await indexParentIds()
+    let ids = try await environment.store.read { try ParentChildrenGroup.dirty(info, in: $0) }
+    counter = ProgressCounter(total: ids.count)
+    try await record.save(.pulled) { _, state in state.totalSize = ids.count }
+    record.report()
+    for id in ids {
+      try environment.control.check()
+      try await upload(id, inDoubt)
+      counter.advance(1)
+      if counter.isReported { record.report(status: .running, progress: counter.percent) }
+    }
+    let now = environment.configuration.now()
+    try await record.save(.pulled) { _, state in
+      state.progress = 100
+      state.enter(.done, now: now)
+    }
+  }
+
+  /// Creates an index for looking up the children of each family.
+  private func indexParentIds() async throws {
+    let soup = info.children.soup, field = info.parentIdField
+    guard try await !environment.store.read({ try $0.hasLookupIndex(field, in: soup) }) else { return }
+    environment.configuration.logger.notice(
+      "soup \(soup) has no index on \(field), the parent id; sync \(state.id) creates one")
+    try await environment.store.write(.pulled) { try $0.indexLookups(by: field, in: soup) }
+  }
+
+  /// Settles creates with lost answers; returns those that stay in doubt, by soup.
+  private func settleLostCreates() async throws -> [String: Set<Int64>] {
+    var doubtful: [String: Set<Int64>] = [:]
+    for lookup in LostCreates.all(of: target, plans, lookups) {
+      doubtful[lookup.soupName, default: []].formUnion(try await lookup.resolve(record))
+    }
+    return doubtful
+  }
+
+  // MARK: One family
+
+  private func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
+    guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
+    var dates: [String: Int64] = [:]
+    if state.options.mergeMode != .overwrite {
+      let findings = try await ParentChildrenCheck(
+        family: family, environment: environment, mergeMode: state.options.mergeMode
+      ).compare()
+      dates = findings.dates
+      guard try await record.canUpload(family, findings.changes) else {
+        let percent = percent
+        try await record.save(.synced) { _, state in
+          state.counts.count(.conflicting)
+          state.progress = max(state.progress, percent)
+        }
+        return
+      }
+    }
+    for tries in 1...ParentChildrenUpRun.tries {
+      guard let family = try await take(id), try await send(family, dates, isLastTry: tries == ParentChildrenUpRun.tries) else {
+        return
+      }
+    }
+  }
+
+  /// Claims the rows of a family in their current state before they are sent, all or none.
+  /// - Returns: nil if the parent no longer exists, or if another run is sending one of the rows.
+  private func take(_ id: Int64) async throws -> ParentChildrenGroup? {
+    let target = target, plans = plans, lookups = lookups
+    let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (ParentChildrenGroup?, Bool) in
+      guard let family = try ParentChildrenGroup(id, target, plans, in: transaction) else { return (nil, false) }
+      let isTaken = try family.take(with: claim, lookups, transaction)
+      return (isTaken ? family : nil, !isTaken)
+    }
+    if isHeld { try await record.save(.pulled) { _, state in state.counts.count(.skipped) } }
+    return family
+  }
+
+  private var percent: Int { ProgressCounter.percent(counter.done + 1, of: counter.total) }
+
+  private func read(_ id: Int64) async throws -> ParentChildrenGroup? {
+    let target = target, plans = plans
+    return try await environment.store.read { try ParentChildrenGroup(id, target, plans, in: $0) }
+  }
+
+  /// Returns whether a create in the family is in doubt; nothing of the family is sent then.
+  private func isDoubtful(_ family: ParentChildrenGroup, _ inDoubt: [String: Set<Int64>]) -> Bool {
+    let parents = inDoubt[info.parent.soup] ?? [], children = inDoubt[info.children.soup] ?? []
+    return family.parent.entryIds.contains(where: parents.contains) || family.children.entryIds.contains(where: children.contains)
+  }
+
+  /// Sends a family and writes the answers back.
+  /// - Returns: Whether the family must be sent again.
+  private func send(_ family: ParentChildrenGroup, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
+    let context = UploadContext(
+      client: environment.client, service: environment.service, control: environment.control,
+      configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)
+    var upload = ParentChildrenUpload(family, in: context, isLastTry: isLastTry)
+    var failure = await upload.send()
+    if failure == nil { failure = await upload.findGone() }
+    let claim = record.claim, writer = ParentChildrenWriteBack(upload, claim), percent = percent, outcome = upload.outcome
+    let lost = lookups.lostAnswers(of: upload)
+    let isCounted = failure == nil && !upload.needsAnotherTry
+    try await record.save(.synced) { transaction, state in
+      try writer.apply(in: transaction)
+      for answers in lost { try answers.note(&state, now: claim.now, in: transaction) }
+      if isCounted { state.counts.count(outcome) }
+      state.progress = max(state.progress, percent)
+    }
+    if !upload.unsettled.isEmpty { record.logDoubts() }
+    if let failure { throw failure }
+    if outcome == .conflicting { try await record.noteLateConflicts(upload) }
+    return upload.needsAnotherTry
+  }
+}

@@ -1,0 +1,175 @@
+import JSON
+import RestClient
+
+/// The upload of one family: what is sent, and the result of every answer. Does not touch the
+/// store.
+struct ParentChildrenUpload: Sendable {
+  struct Answer: Sendable {
+    let member: ParentChildrenMember
+    var answer: UploadAnswer
+
+    var sent: SentRecord { answer.sent }
+    var result: UploadResult { answer.result }
+    var outcome: UploadOutcome {
+      get { answer.outcome }
+      set { answer.outcome = newValue }
+    }
+
+    init(member: ParentChildrenMember, sent: SentRecord, outcome: UploadOutcome, result: UploadResult) {
+      self.member = member
+      answer = UploadAnswer(sent: sent, outcome: outcome, result: result)
+    }
+  }
+
+  let family: ParentChildrenGroup
+  let plan: ParentChildrenPlan
+  private let context: UploadContext
+  /// Whether this is the last attempt, which does not create records again that the server has
+  /// lost.
+  private let isLastTry: Bool
+  private(set) var answers: [Answer] = []
+  /// Creates that were sent without an answer: the server may have them.
+  private(set) var unsettled: Set<ParentChildrenMember> = []
+  /// Whether a child refers to a parent that the server has deleted.
+  private(set) var parentIsGone = false
+
+  init(_ family: ParentChildrenGroup, in context: UploadContext, isLastTry: Bool) {
+    self.family = family
+    self.context = context
+    self.isLastTry = isLastTry
+    plan = family.plan
+    answers = plan.removals.map { member in
+      let sent = family.sent(ParentChildrenPlan.Part(member: member, action: .removeLocally))
+      return Answer(member: member, sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true))
+    }
+  }
+
+  /// The creates to be sent.
+  var creates: [(member: ParentChildrenMember, sent: SentRecord)] {
+    plan.parts.filter { $0.action == .create }.map { ($0.member, family.sent($0)) }
+  }
+
+  private var isParentNew: Bool { plan.parentAction == .create || plan.parentAction == .upsert }
+
+  /// The id that the server assigned to the parent.
+  var newParentId: String? {
+    isParentNew ? answers.first { $0.member == .parent && $0.result.isSuccess }?.result.id : nil
+  }
+
+  // MARK: Sending
+
+  /// Sends everything possible, one call after the other.
+  /// - Returns: The error that ended it early; earlier answers are kept.
+  mutating func send() async -> (any Error)? {
+    for call in plan.calls(size: family.target.largestCall) {
+      let ready = sendable(call)
+      // The children of a refused parent wait for it.
+      guard !isWaiting(ready), !ready.isEmpty else { continue }
+      do {
+        let results = try await family.target.send(ready.map { request($0, ready) }, through: context.client)
+        for (part, result) in zip(ready, results) { take(part, result) }
+      } catch {
+        if UploadAnswer.mayHaveTakenEffect(error) {
+          unsettled.formUnion(ready.filter { $0.action == .create }.map(\.member))
+        }
+        return error
+      }
+    }
+    return nil
+  }
+
+  /// Returns whether these members wait for a parent that should have been created in an earlier
+  /// call.
+  private func isWaiting(_ parts: [ParentChildrenPlan.Part]) -> Bool {
+    isParentNew && newParentId == nil && !parts.contains { $0.member == .parent }
+  }
+
+  private func request(_ part: ParentChildrenPlan.Part, _ call: [ParentChildrenPlan.Part]) -> ParentChildrenRequest {
+    let (batch, i) = family.batch(part.member)
+    let upload = PlannedUpload(index: i, action: part.action, type: family.type(part.member))
+    // The last attempt compares nothing, because the first one decided which side wins.
+    var context = context
+    if isLastTry { context.mergeMode = .overwrite }
+    let parent = part.member == .parent ? nil : parentReference(call)
+    return ParentChildrenRequest(member: part.member, upload: upload, batch: batch, context: context, parent: parent)
+  }
+
+  /// Returns the children's reference to their parent: its id, or that it is in the same call.
+  private func parentReference(_ call: [ParentChildrenPlan.Part]) -> ParentReference? {
+    switch plan.parentAction {
+    case .delete, .removeLocally: nil
+    case .create, .upsert: newParentId.map { .id($0) } ?? (call.contains { $0.member == .parent } ? .sameCall : nil)
+    default: family.parentId.map { .id($0) }
+    }
+  }
+
+  // MARK: Answers
+
+  /// Answers the parts that cannot be sent, and returns the others.
+  private mutating func sendable(_ parts: [ParentChildrenPlan.Part]) -> [ParentChildrenPlan.Part] {
+    var ready: [ParentChildrenPlan.Part] = []
+    for part in parts {
+      let (batch, i) = family.batch(part.member)
+      if let result = UploadAnswer.refusal(of: part.action, batch, i) {
+        answers.append(Answer(member: part.member, sent: family.sent(part), outcome: .failed, result: result))
+      } else {
+        ready.append(part)
+      }
+    }
+    return ready
+  }
+
+  private mutating func take(_ part: ParentChildrenPlan.Part, _ result: UploadResult) {
+    let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)
+    answers.append(Answer(member: part.member, sent: family.sent(part), outcome: outcome, result: result))
+  }
+
+  /// Looks up records that are reported as deleted, because an existing record must not be created
+  /// again.
+  /// - Returns: The error that prevented this; the records in question then stay unchanged.
+  mutating func findGone() async -> (any Error)? {
+    let doubtful = answers.indices.filter { answers[$0].sent.action == .update && answers[$0].result.maySayRecordIsGone }
+    do {
+      for n in doubtful where try await !isGone(answers[n].member) { answers[n].outcome = .failed }
+      if needsParent, try await isGone(.parent) { parentIsGone = context.mergeMode == .overwrite }
+    } catch {
+      answers = answers.indices.filter { !doubtful.contains($0) || answers[$0].outcome == .failed }.map { answers[$0] }
+      return error
+    }
+    if isLastTry {
+      for n in doubtful where answers[n].outcome == .recreate { answers[n].outcome = .failed }
+      parentIsGone = false
+    }
+    return nil
+  }
+
+  /// Whether a child was refused for its reference, and no answer is about the parent itself.
+  private var needsParent: Bool {
+    guard family.parent.serverId(0) != nil, [.nothing, .update].contains(plan.parentAction) else { return false }
+    guard !answers.contains(where: { $0.member == .parent && ($0.outcome == .recreate || $0.outcome == .succeeded) }) else {
+      return false
+    }
+    return answers.contains { $0.member != .parent && $0.result.saysReferenceIsBroken }
+  }
+
+  private func isGone(_ member: ParentChildrenMember) async throws -> Bool {
+    let (batch, i) = family.batch(member), type = family.type(member)
+    guard let id = batch.serverId(i) else { return false }
+    do {
+      return try await context.service.versions(
+        type: type, ids: [id], fields: [batch.plan.fields.id], through: context.client) == [.deleted]
+    } catch let error as RestError where error.status == 404 || context.service.fault(of: error) == .unknownType {
+      return false
+    }
+  }
+
+  /// Whether entries that the server has lost must be sent again.
+  var needsAnotherTry: Bool { !isLastTry && (parentIsGone || answers.contains { $0.outcome == .recreate }) }
+
+  /// The outcome of the whole family.
+  var outcome: UploadOutcome {
+    if answers.contains(where: { $0.outcome == .failed }) { return .failed }
+    if answers.contains(where: { $0.outcome == .conflicting }) { return .conflicting }
+    return answers.isEmpty ? .skipped : .succeeded
+  }
+}

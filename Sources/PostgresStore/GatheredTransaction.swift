@@ -1,0 +1,55 @@
+/// A transaction whose statements wait until a result is needed, and then travel together.
+package final class GatheredTransaction {
+  package let connection: PostgresConnection
+  private var waiting: Flight
+  /// Statements that open the transaction; alone they have no effect.
+  private let opening: Int
+  private var wasSent = false
+  /// The first failure. The server has ended the transaction then, and statements after it would be
+  /// transactions of their own.
+  private var failure: (any Error)?
+
+  init(_ connection: PostgresConnection, _ opening: Flight) {
+    self.connection = connection
+    waiting = opening
+    self.opening = opening.count
+  }
+
+  /// Adds a statement whose result is not needed.
+  package func add(_ sql: String, _ parameters: [PostgresParameter] = []) { waiting.add(sql, parameters) }
+
+  /// Sends what waits, and this statement; returns its rows.
+  package func query(
+    _ sql: String, _ parameters: [PostgresParameter] = [], timeoutMs: Int64? = nil
+  ) throws -> PostgresRows {
+    waiting.add(sql, parameters)
+    guard let last = try send(timeoutMs: timeoutMs).last else {
+      throw PostgresError(.unexpectedResult, "the statement has no result")
+    }
+    return last
+  }
+
+  /// Sends what waits.
+  /// - Returns: The rows of each statement.
+  @discardableResult
+  func send(timeoutMs: Int64? = nil) throws -> [PostgresRows] {
+    if let failure { throw failure }
+    do {
+      guard !wasSent || connection.isInWorkingTransaction else { throw PostgresConnection.failedTransaction }
+      let flight = waiting
+      waiting = Flight()
+      wasSent = true
+      return try connection.run(flight, timeoutMs: timeoutMs)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// False if nothing was asked of the server and nothing waits.
+  /// - Throws: The failure of an earlier statement that the caller has ignored.
+  func hasWork() throws -> Bool {
+    if let failure { throw failure }
+    return wasSent || waiting.count > opening
+  }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import SmartStore
+import Support
+
+/// A store in a schema of a PostgreSQL database.
+///
+/// One connection writes, on a serial queue; a few others read, each on its own snapshot. Any number of hosts may have
+/// the store open: their writing transactions run one at a time, in the order in which they lock the store's state.
+package final class PostgresEngine: StoreEngine, @unchecked Sendable {
+  /// The address without password, and the store's schema.
+  package let location: String
+  package let writerQueue: DispatchQueue
+  private let name: String
+  private let schema: String
+  private let session: PostgresSession
+  private let writer: Writer
+  private let readers: PostgresReaders
+  // Used on `writerQueue` only:
+  private let caches = StoreCaches()
+  private var feed: PostgresFeed?
+  private var isClosed = false
+
+  /// - Parameters:
+  ///   - name: The store's name, for messages.
+  ///   - store: Opened in the control schema.
+  package init(name: String, _ store: PostgresSchema.Store, _ control: PostgresSchema, _ connector: PostgresConnector) {
+    self.name = name
+    location = "\(connector.address) (\(store.schema))"
+    schema = PostgresName.quoted(store.schema)
+    writerQueue = DispatchQueue(label: "tureen.store.writer.\(name)")
+    let connector = PostgresEngine.naming(connector, store)
+    session = PostgresSession(connector, label: "tureen.store.postgres.\(name)")
+    writer = Writer(session, control)
+    readers = PostgresReaders(connector, schema: schema)
+  }
+
+  /// The sessions of a store have its schema in their name, so that others see that it is open.
+  private static func naming(_ connector: PostgresConnector, _ store: PostgresSchema.Store) -> PostgresConnector {
+    var address = connector.address
+    let own = address.options["application_name"] ?? "tureen"
+    address.options["application_name"] = String(own.prefix(20)) + sessionMark(store)
+    return connector.with(address)
+  }
+
+  static func sessionMark(_ store: PostgresSchema.Store) -> String { "/\(store.schema)" }
+
+  private func requireOpen() throws {
+    guard !isClosed else { throw StoreError(.storeClosed, "store '\(name)' is closed") }
+  }
+
+  // MARK: Transactions
+
+  package func write<T>(_ durability: Durability, _ body: (any StoreTransaction) throws -> T) throws -> T {
+    try transact(durability, body)
+  }
+
+  private func transact<T>(_ durability: Durability, _ body: (PostgresTransaction) throws -> T) throws -> T {
+    try requireOpen()
+    do {
+      let result = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
+        let transaction = PostgresTransaction(server, schema: schema, caches: caches)
+        try transaction.begin()
+        let result = try body(transaction)
+        try transaction.finish()
+        return result
+      }
+      feed?.look()
+      return result
+    } catch {
+      // Soups that the transaction created no longer exist.
+      caches.forget()
+      throw converted(error)
+    }
+  }
+
+  package func read<T>(
+    on reader: Int?, for query: QueryCancellation?, isSmart: Bool, _ body: (any StoreSnapshot) throws -> T
+  ) throws -> T {
+    do {
+      return try readers.read(for: query, isSmart: isSmart, body)
+    } catch {
+      throw converted(error)
+    }
+  }
+
+  /// The change is one transaction of this process: if the process dies, the old soup stays, and no other
+  /// process finishes the change.
+  package func alterSoup(
+    _ name: String, indexSpecs: [IndexSpec], reIndexData: Bool, afterStep: (AlterStep) throws -> Void
+  ) throws {
+    try writerQueue.sync {
+      try transact(.synced) { transaction in
+        _ = try transaction.table(name)
+        try afterStep(.starting)
+        try transaction.alterSoup(name, indexSpecs: indexSpecs, reIndexData: reIndexData, afterStep: afterStep)
+      }
+    }
+  }
+
+  private func converted(_ error: any Error) -> any Error {
+    guard let error = error as? PostgresError else { return StoreError.wrapping(error) }
+    if error.sqlState == "55P03" {
+      var busy = StoreError(.postgres, "another host is writing to store '\(name)' (\(error.message)); try again")
+      busy.isTransient = true
+      return busy
+    }
+    // The schema, or a table that every store has.
+    if error.sqlState == "3F000" || error.sqlState == "42P01" {
+      return StoreError(.postgres, "store '\(name)' was removed from the database (\(error.message))")
+    }
+    return StoreError.converting(error)
+  }
+
+  // MARK: Observers
+
+  package func startObserving(_ inbox: ChangeInbox) throws {
+    try requireOpen()
+    do {
+      let feed = try self.feed ?? PostgresFeed(session, schema: schema, queue: writerQueue)
+      self.feed = feed
+      feed.add(inbox)
+    } catch {
+      throw converted(error)
+    }
+  }
+
+  package func forgetEndedObservers() {
+    guard let feed, !feed.prune() else { return }
+    feed.stop()
+    self.feed = nil
+  }
+
+  package func databaseSize() throws -> Int64 {
+    try requireOpen()
+    do {
+      return try session.query(
+        """
+        SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+        WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r'
+        """, [.text(schema)]
+      ).only().int64(0)
+    } catch {
+      throw converted(error)
+    }
+  }
+
+  package func close() {
+    writerQueue.sync {
+      isClosed = true
+      feed?.close()
+      feed = nil
+      caches.forget()
+      session.close()
+    }
+    readers.close()
+  }
+}

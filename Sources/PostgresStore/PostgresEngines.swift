@@ -1,0 +1,82 @@
+import SmartStore
+import Support
+import Synchronization
+
+/// The stores of one user, and the global ones, in a PostgreSQL database.
+package final class PostgresEngines: StoreEngines {
+  private let connector: PostgresConnector
+  private let control: PostgresSchema
+  private let org: String, user: String
+  private let session: PostgresSession
+
+  /// - Parameters:
+  ///   - org: The org of the user's stores; empty for none.
+  ///   - user: Empty for none.
+  package init(_ connector: PostgresConnector, org: String, user: String) {
+    self.connector = connector
+    control = PostgresSchema(connector.address.schema)
+    self.org = org
+    self.user = user
+    session = PostgresSession(connector, label: "tureen.stores.postgres")
+  }
+
+  /// Runs statements of the control schema; creates it first if it is missing. Such calls are rare, so the connection
+  /// ends with each.
+  private func with<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
+    do {
+      return try session.run { link in
+        defer { link.drop() }
+        let connection = try link.connection()
+        try control.open(connection)
+        return try body(connection)
+      }
+    } catch {
+      throw StoreError.converting(error)
+    }
+  }
+
+  private func key(_ isGlobal: Bool) -> (org: String, user: String) { isGlobal ? ("", "") : (org, user) }
+
+  package func open(_ name: String, isGlobal: Bool) throws -> any StoreEngine {
+    let key = key(isGlobal)
+    let store = try with { try control.openStore($0, org: key.org, user: key.user, name: name) }
+    return PostgresEngine(name: name, store, control, connector)
+  }
+
+  private func stores(_ connection: PostgresConnection, _ isGlobal: Bool) throws -> [PostgresSchema.Store] {
+    let key = key(isGlobal)
+    return try control.stores(connection).filter { $0.org == key.org && $0.user == key.user }
+  }
+
+  package func names(isGlobal: Bool) throws -> [String] {
+    try with { try stores($0, isGlobal).map(\.name).sorted() }
+  }
+
+  package func remove(_ name: String, isGlobal: Bool) throws {
+    try with { connection in
+      guard let store = try stores(connection, isGlobal).first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return }
+      let end = SystemClock.monotonicMilliseconds() + Tuning.removalPatienceMs
+      // A session that was just closed may still be listed.
+      while try isOpen(store, connection) {
+        guard SystemClock.monotonicMilliseconds() < end else {
+          throw StoreError(
+            .storeInUse,
+            "store '\(name)' is open in another process or on another host; close it there first. Nothing was removed")
+        }
+        _ = try connection.query("SELECT pg_sleep(0.02)")
+      }
+      try control.removeStore(connection, store)
+    }
+  }
+
+  private func isOpen(_ store: PostgresSchema.Store, _ connection: PostgresConnection) throws -> Bool {
+    let mark = PostgresEngine.sessionMark(store)
+    return try connection.query(
+      """
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND right(application_name, $2::int) = $1 LIMIT 1
+      """, [.text(mark), .int(mark.utf8.count)]
+    ).count > 0
+  }
+
+  package func close() { session.close() }
+}

@@ -1,0 +1,134 @@
+import JSON
+import RecordScan
+import SmartStore
+import Support
+
+/// Stores the records of a server's page: one look-up of all ids, and one statement each for new and known entries.
+final class RecordBatch {
+  private let transaction: PostgresTransaction
+  private let table: SoupTable
+  private let page: ScannedPage
+  private let storage: PageStorage
+  private let writes: RowWrites
+  private let texts: EntryTexts
+  /// The members to set and to leave out, and the text of the former.
+  private let keys: Set<[UInt8]>, overlay: [UInt8]
+  /// Whether every record must be searched for `keys`.
+  private let isUnplanned: Bool
+  /// The values of the columns that the members determine; nil where the record decides. They point into `members`.
+  private var constants: [IndexValue?] = []
+  private let members: ScannedPage
+  private let constantProjection = IndexProjection()
+
+  private struct Row {
+    let id: Int64
+    let owner: Int64?
+    let isDirty: Bool
+  }
+
+  init(
+    _ transaction: PostgresTransaction, _ table: SoupTable, _ page: ScannedPage, _ storage: PageStorage
+  ) throws {
+    self.transaction = transaction
+    self.table = table
+    self.page = page
+    self.storage = storage
+    writes = RowWrites(transaction, table)
+    texts = EntryTexts(table: table)
+    overlay = StoredText.members(storage.members)
+    let owned = storage.members.keys + storage.dropped + [SoupField.entryId, SoupField.lastModified]
+    keys = Set(owned.map { Array($0.utf8) })
+    isUnplanned = !keys.isSubset(of: page.plan.ownedKeys)
+    members = try PagePlan(
+      soup: table.soup.name, specs: table.soup.specs, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []
+    ).scan(ByteArrayPage([UInt8(ascii: "[")] + storage.members.serialized() + [UInt8(ascii: "]")]), recordsKey: nil)
+    constants = try writes.columns.map(constant)
+  }
+
+  private func constant(_ i: Int) throws -> IndexValue? {
+    let spec = table.soup.specs[i], first = String(spec.path.prefix { $0 != "." })
+    guard storage.members[first] != nil else { return storage.dropped.contains(first) ? .some(.null) : nil }
+    return try constantProjection.value(
+      members.scanner.value(record: 0, field: i), type: spec.type, path: spec.path, in: members.bytes,
+      record: members.scanner.records[0])
+  }
+
+  func store(_ kept: (Int, Int64) -> Void) throws -> StoreOutcome {
+    transaction.beginBatch()
+    var outcome = StoreOutcome(), written: Set<[UInt8]> = []
+    let positions = (0..<page.count).filter { !storage.skipping.contains($0) }
+    let keys = positions.map { i -> SQLValue? in
+      texts.projection.begin()
+      return (try? texts.externalKey(page, i, storage.idPath)) ?? nil
+    }
+    var known = try find(keys)
+    for (n, i) in positions.enumerated() {
+      texts.projection.begin()
+      guard let value = try keys[n] ?? texts.externalKey(page, i, storage.idPath) else {
+        throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(table.soup.name) has no '\(storage.idPath)'")
+      }
+      let key = SortKey.bytes(value)
+      // The page has this record twice: the second one finds what the first one wrote.
+      if written.contains(key) || known[key]?.first.map({ writes.touched.contains($0.id) }) == true {
+        writes.flush(owner: storage.owner)
+        known = try find(Array(keys[n...]))
+        written = []
+      }
+      let values = try values(i)
+      guard let row = known[key]?.first else {
+        let id = try transaction.takeId(table)
+        writes.insert(id, try text(i, id), values)
+        written.insert(key)
+        outcome.created += 1
+        continue
+      }
+      if storage.keepDirty, row.isDirty {
+        outcome.keptDirty += 1
+        kept(i, row.id)
+        continue
+      }
+      writes.update(row.id, try text(i, row.id), values, becomesDirty: row.isDirty ? false : nil)
+      if let owner = row.owner, owner != storage.owner { writes.join(row.id) }
+      outcome.stored += 1
+    }
+    writes.flush(owner: storage.owner)
+    outcome.stored += outcome.created
+    return outcome
+  }
+
+  /// Returns the rows of each key, in the order of their ids.
+  private func find(_ keys: [SQLValue?]) throws -> [[UInt8]: [Row]] {
+    let value = table.value(storage.idPath)
+    let rows = try transaction.query(
+      """
+      SELECT k_n, id, owner, \(table.isDirty) IS TRUE FROM unnest($1) WITH ORDINALITY AS k(k_v, k_n)
+      JOIN \(table.sql) ON \(value.joined(to: "k_v")) ORDER BY k_n, id
+      """, [value.keys(keys)])
+    var found: [[UInt8]: [Row]] = [:]
+    for n in 0..<rows.count {
+      guard let key = keys[Int(try rows[n].int64(0)) - 1] else { continue }
+      found[SortKey.bytes(key), default: []].append(
+        Row(id: try rows[n].int64(1), owner: try rows[n].optionalInt64(2), isDirty: try rows[n].bool(3)))
+    }
+    return found
+  }
+
+  private func values(_ i: Int) throws -> [IndexValue] {
+    texts.projection.begin()
+    return try writes.columns.enumerated().map { n, spec in
+      if let constant = constants[n] { return constant }
+      return try texts.projection.value(
+        page.scanner.value(record: i, field: spec), type: table.soup.specs[spec].type, path: table.soup.specs[spec].path,
+        in: page.bytes, record: page.scanner.records[i])
+    }
+  }
+
+  private func text(_ i: Int, _ id: Int64) throws -> [UInt8] {
+    let record = page.scanner.records[i]
+    var text = EntryTexts.begin(id, transaction.stamp)
+    text.reserveCapacity(text.count + overlay.count + record.count + 1)
+    text += overlay
+    try EntryTexts.append(record, of: page, dropping: record.hasOwnedKey || isUnplanned ? keys : nil, to: &text)
+    return text
+  }
+}

@@ -1,0 +1,3 @@
+import Database
+
+extension Statement: ResultRow {}

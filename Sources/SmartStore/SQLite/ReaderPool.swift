@@ -1,0 +1,75 @@
+import Database
+import Synchronization
+
+/// The reading connections of a store: opened on demand, a handful at most, each used by one thread
+/// at a time.
+///
+/// Smart queries, which may run without end, always leave one connection to other reads.
+final class ReaderPool: Sendable {
+  /// A connection taken from the pool has one owner.
+  private final class Reader: @unchecked Sendable {
+    let connection: Connection
+    let state: ConnectionState
+
+    init(_ connection: Connection, _ state: ConnectionState) {
+      self.connection = connection
+      self.state = state
+    }
+
+    func close() {
+      state.forget()
+      connection.close()
+    }
+  }
+
+  private let path: String
+  private let key: StoreKey?
+  private let busyTimeoutMs: Int32
+  private let wantedIndexes: WantedIndexes
+  private let turns = ReadTurns<Reader>(most: Tuning.readers, mostSmart: Tuning.smartReaders)
+  /// The number of readers opened so far.
+  private let opened = Atomic(0)
+
+  init(path: String, key: StoreKey?, busyTimeoutMs: Int32, _ wantedIndexes: WantedIndexes) {
+    self.wantedIndexes = wantedIndexes
+    self.path = path
+    self.key = key
+    self.busyTimeoutMs = busyTimeoutMs
+  }
+
+  /// Runs `body` with a reader; waits while all are in use.
+  /// - Parameters:
+  ///   - number: The preferred reader, if it is idle: the caller's cursor anchors are valid on it.
+  ///   - query: Cancels the wait as well. Closing the pool cancels the query.
+  /// - Throws: ``StoreError`` `.storeClosed`, `.cancelled`; errors of `body`.
+  func with<T>(
+    number: Int?, query: QueryCancellation?, isSmart: Bool, _ body: (Connection, ConnectionState) throws -> T
+  ) throws -> T {
+    try turns.with(query, isSmart: isSmart) {
+      let reader = try take(number)
+      defer { if !turns.keep(reader) { reader.close() } }
+      do {
+        return try body(reader.connection, reader.state)
+      } catch {
+        reader.state.forget()
+        if let query, query.isCancelled { try turns.throwIfClosed() }
+        throw error
+      }
+    }
+  }
+
+  private func take(_ number: Int?) throws -> Reader {
+    if let idle = try turns.takeIdle(preferring: { $0.state.number == number }) { return idle }
+    let number = opened.add(1, ordering: .relaxed).newValue
+    let connection = try Connection(path: path, mode: .readWrite, storeKey: key)
+    connection.setBusyTimeout(milliseconds: busyTimeoutMs)
+    try Schema.configureReader(connection)
+    return Reader(connection, ConnectionState(number: number, wantedIndexes))
+  }
+
+  /// Cancels queries, waits for the readers in use, then closes all. Waiting reads fail with
+  /// `.storeClosed`.
+  func close() {
+    for reader in turns.close() { reader.close() }
+  }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+
+/// When a transaction counts as done.
+package enum Durability: Sendable {
+  /// When it survives a power cut. For local edits, which cannot be fetched again.
+  case synced
+  /// When other readers see it. After a power cut it may be missing, whole, and is fetched again.
+  case pulled
+}
+
+/// The database of one store. ``Store`` is its only user: it checks arguments, keeps cursors and
+/// moves calls off the cooperative pool; an engine runs the transactions.
+///
+/// An engine throws ``StoreError``s only; errors of the closures pass through it unchanged.
+package protocol StoreEngine: AnyObject, Sendable {
+  /// The database as messages name it: the path of its file.
+  var location: String { get }
+
+  /// The serial queue that ``write(_:_:)``, ``startObserving(_:)``, ``forgetEndedObservers()`` and
+  /// ``databaseSize()`` are called on. The engine may use it as well: observers are notified on it.
+  var writerQueue: DispatchQueue { get }
+
+  /// Runs one writing transaction: commits when `body` returns, rolls back when it throws.
+  /// - Throws: ``StoreError`` `.storeClosed`; the engine's errors, which are ``StoreError/isRetryable``
+  ///   if another process is in the way; errors of `body`.
+  func write<T>(_ durability: Durability, _ body: (any StoreTransaction) throws -> T) throws -> T
+
+  /// Runs `body` on one snapshot. Any thread may call it, also during a transaction: reads see the
+  /// last commit and never part of another one.
+  /// - Parameters:
+  ///   - reader: The preferred reader, if it is idle: the one of ``CursorAnchors/View``, where the
+  ///     caller's anchors are valid.
+  ///   - query: Cancels the read and a wait for a reader; without one, the read runs to its end.
+  ///     Closing the engine cancels it as well.
+  ///   - isSmart: Whether it runs smart SQL, which may take arbitrarily long: such reads always
+  ///     leave a reader to others.
+  func read<T>(
+    on reader: Int?, for query: QueryCancellation?, isSmart: Bool, _ body: (any StoreSnapshot) throws -> T
+  ) throws -> T
+
+  /// Replaces the index specs of a soup; see ``Store/alterSoup(_:indexSpecs:reIndexData:)``. Unlike
+  /// in a transaction, the change is finished by another process if this one dies in the middle.
+  /// Called outside of the writer's queue.
+  /// - Parameter afterStep: Called after each step that the engine distinguishes, for tests.
+  func alterSoup(
+    _ name: String, indexSpecs: [IndexSpec], reIndexData: Bool, afterStep: (AlterStep) throws -> Void
+  ) throws
+
+  /// Puts what later commits do to the entries of the inbox's soups into the inbox, until it has
+  /// ended. Commits of other processes count, sooner or later; ``EntryChanges/noteAll()`` stands for
+  /// changes without known ids.
+  func startObserving(_ inbox: ChangeInbox) throws
+
+  /// Drops inboxes that have ended.
+  func forgetEndedObservers()
+
+  /// Returns the size of the database in bytes.
+  func databaseSize() throws -> Int64
+
+  /// Waits for the current transaction and reads, and ends observers. Later calls throw
+  /// `.storeClosed`. Called outside of the writer's queue.
+  func close()
+}
+
+/// Opens, lists and removes the stores of one user and the global ones, on one kind of engine. Used
+/// by one ``StoreRegistry``, which opens each store once and makes one call at a time, except for
+/// ``names(isGlobal:)``.
+package protocol StoreEngines: Sendable {
+  /// Opens a store; creates it if it is missing.
+  func open(_ name: String, isGlobal: Bool) throws -> any StoreEngine
+
+  /// Returns the names of the existing stores, open or not, sorted.
+  func names(isGlobal: Bool) throws -> [String]
+
+  /// Removes a store that is not open here. Does nothing if it does not exist.
+  /// - Throws: ``StoreError`` `.storeInUse` if it is open elsewhere; nothing is removed then.
+  func remove(_ name: String, isGlobal: Bool) throws
+
+  /// Releases what stores share, such as keys. All of them are closed.
+  func close()
+}

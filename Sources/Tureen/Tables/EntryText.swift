@@ -1,0 +1,87 @@
+import JSON
+import Support
+
+/// The JSON text of a stored entry. Its members are copied without being parsed, so their bytes stay as the server sent them.
+package struct EntryText: Sendable {
+  private let json: [UInt8]
+
+  /// - Parameter json: A JSON object.
+  package init(_ json: some Sequence<UInt8>) { self.json = Array(json) }
+
+  /// Calls `body` with the key, including its quotes, and the value of each member.
+  package func forEachMember(_ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws -> Void) rethrows {
+    guard json.first == UInt8(ascii: "{") else { return }
+    var scanner = ElementScanner(json, at: 1)
+    while scanner.beginsMember() {
+      let key = scanner.skipValue()
+      scanner.skipColon()
+      try body(key, scanner.skipValue())
+    }
+  }
+
+  /// Appends the entry without the fields of the store and its syncs.
+  package func appendRecord(to out: inout [UInt8]) {
+    var isFirst = true
+    out.append(UInt8(ascii: "{"))
+    forEachMember { key, value in
+      guard !OwnField.contains(ResultCell(key).text) else { return }
+      if !isFirst { out.append(UInt8(ascii: ",")) }
+      isFirst = false
+      out.append(contentsOf: key)
+      out.append(UInt8(ascii: ":"))
+      out.append(contentsOf: value)
+    }
+    out.append(UInt8(ascii: "}"))
+  }
+
+  package func append(to out: inout [UInt8]) { out.append(contentsOf: json) }
+
+  /// Calls `body` with the path and the value of each member that is not an object with members. Paths of nested members are
+  /// dotted, like `Account.Name`.
+  /// - Parameter withOwnFields: Whether to include the fields of the store and its syncs.
+  package func forEachLeaf(withOwnFields: Bool, _ body: (_ path: String, _ value: ResultCell) -> Void) {
+    leaves("", withOwnFields, body)
+  }
+
+  private func leaves(_ prefix: String, _ withOwnFields: Bool, _ body: (String, ResultCell) -> Void) {
+    forEachMember { key, value in
+      let name = ResultCell(key).text
+      guard withOwnFields || !prefix.isEmpty || !OwnField.contains(name) else { return }
+      if value.first == UInt8(ascii: "{"), !value.dropFirst().allSatisfy({ $0 == UInt8(ascii: "}") || $0.isASCIIWhitespace }) {
+        EntryText(value).leaves(prefix + name + ".", withOwnFields, body)
+      } else {
+        body(prefix + name, ResultCell(value))
+      }
+    }
+  }
+}
+
+/// The fields that the store and its syncs add to an entry.
+package enum OwnField {
+  package static func contains(_ name: String) -> Bool {
+    name.hasPrefix("_soup") || name.hasPrefix("__") && name.hasSuffix("__")
+  }
+}
+
+/// Determines the columns of a CSV file of entries: all paths that occur in them, in the order of their first occurrence.
+package struct EntryColumns: Sendable {
+  private var order: [String] = []
+  /// Whether a column has a value that is not null.
+  private var isUsed: [String: Bool] = [:]
+
+  package init() {}
+
+  package mutating func note(_ entry: EntryText, withOwnFields: Bool) {
+    entry.forEachLeaf(withOwnFields: withOwnFields) { path, value in
+      if isUsed[path] == nil { order.append(path) }
+      if isUsed[path] != true { isUsed[path] = value.kind != .null }
+    }
+  }
+
+  /// The columns' names. A parent that is null in some entries and an object in others has columns only for its members.
+  package var names: [String] {
+    let parents = Set(
+      order.flatMap { path in path.indices.filter { path[$0] == "." }.map { String(path[..<$0]) } })
+    return order.filter { isUsed[$0] == true || !parents.contains($0) }
+  }
+}

@@ -1,0 +1,24 @@
+extension ExitStatus {
+  /// The list of exit statuses for the end of a help. Its lines are wrapped here, because the parser would begin the second line
+  /// of a meaning under the number.
+  static func help(_ statuses: [(status: Int32, meaning: String)]) -> String {
+    let indent = 7, width = 79
+    var text = "\n\nExit status:"
+    for (status, meaning) in statuses {
+      var line = "  \(status)"
+      line += String(repeating: " ", count: indent - line.count)
+      var isFirst = true
+      for word in meaning.split(separator: " ") {
+        if !isFirst, line.count + 1 + word.count > width {
+          text += "\n" + line
+          line = String(repeating: " ", count: indent)
+          isFirst = true
+        }
+        line += (isFirst ? "" : " ") + word
+        isFirst = false
+      }
+      text += "\n" + line
+    }
+    return text
+  }
+}

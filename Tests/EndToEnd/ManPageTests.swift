@@ -1,0 +1,57 @@
+import Foundation
+import JSON
+import Testing
+
+/// Tests that `scripts/dev/man` makes a page for each command, which the formatters accept without warnings.
+@Suite(.timeLimit(.minutes(3))) struct ManPageTests {
+  private static let script = Built.package.path + "/scripts/dev/man"
+
+  /// Makes the pages in the folder `man` of the workplace and returns their names.
+  private func make(_ place: Workplace) async throws -> [String] {
+    let ended = try await place.run(Self.script, ["man", Built.tureen], environment: ["SOURCE_DATE_EPOCH": "0"])
+    #expect(ended.status == 0, "\(ended)")
+    return try FileManager.default.contentsOfDirectory(atPath: place.path + "/man").sorted()
+  }
+
+  @Test func pages_areThereForEachCommand() async throws {
+    let place = try Workplace(), pages = try await make(place)
+    let ended = try await place.run(Built.tureen, ["--experimental-dump-help"])
+    var names: [String] = []
+    func take(_ command: JSONValue, _ path: String) {
+      names.append(path + ".1")
+      for inner in command["subcommands"]?.arrayValue ?? [] {
+        guard let name = inner["commandName"]?.stringValue, name != "help" else { continue }
+        take(inner, path + "-" + name)
+      }
+    }
+    take(try JSONValue(parsing: Array(ended.output.utf8))["command"] ?? .null, "tureen")
+    #expect(pages == names.sorted())
+  }
+
+  @Test(arguments: [["mandoc", "-T", "lint"], ["groff", "-man", "-ww", "-Tutf8", "-z"]])
+  func formatter_hasNoWarning(_ command: [String]) async throws {
+    guard FileManager.default.fileExists(atPath: "/usr/bin/" + command[0]) else { return }
+    let place = try Workplace()
+    for page in try await make(place) {
+      let ended = try await place.run("/usr/bin/" + command[0], command.dropFirst() + ["man/" + page])
+      #expect(ended.status == 0 && ended.output + ended.errors == "", "\(page): \(ended)")
+    }
+  }
+
+  /// At 80 columns all sections are visible and no line is wider.
+  @Test func pageOfRun_hasItsSectionsWithin80Columns() async throws {
+    let place = try Workplace()
+    _ = try await make(place)
+    let ended = try await place.run(
+      "/bin/sh", ["-c", "groff -man -Tutf8 -P-cbou -rLL=78n man/tureen-run.1 man/tureen.1"], environment: ["LC_ALL": "C.UTF-8"])
+    #expect(ended.status == 0, "\(ended)")
+    let lines = ended.output.components(separatedBy: "\n")
+    for section in ["SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"] {
+      #expect(lines.contains(section), "no section \(section)")
+    }
+    for line in lines { #expect(line.count <= 80, "\(line)") }
+    for word in ["--restricted", "77", "TUREEN_HOME", "store.sqlite", "tureen-store(1)"] {
+      #expect(ended.output.contains(word), "no \(word)")
+    }
+  }
+}

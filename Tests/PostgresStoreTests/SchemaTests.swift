@@ -1,0 +1,140 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct SchemaTests {
+  private func version(_ schema: PostgresSchema, _ connection: PostgresConnection) throws -> Int64 {
+    try connection.query("SELECT version FROM \(schema.sql).info").only().int64(0)
+  }
+
+  /// A build with further migrations, or with fewer.
+  private func schema(_ name: String, _ migrations: [String], store: [String] = []) -> PostgresSchema {
+    PostgresSchema(name, migrations: migrations, storeMigrations: store)
+  }
+
+  @Test func open_byManyHostsAtOnce_createsOneSchemaAndOneStore() throws {
+    let cluster = try PostgresCluster.running(), schema = PostgresSchema(PostgresFixture.newSchemaName())
+    let found = Mutex<(stores: [PostgresSchema.Store], errors: [String])>(([], []))
+    DispatchQueue.concurrentPerform(iterations: 12) { _ in
+      do {
+        let connection = try cluster.connect()
+        try schema.open(connection)
+        let store = try schema.openStore(connection, org: "acme", user: "ada", name: "main")
+        found.withLock { $0.stores.append(store) }
+      } catch {
+        found.withLock { $0.errors.append("\(error)") }
+      }
+    }
+    let (stores, errors) = found.withLock { $0 }
+    #expect(errors == [])
+    #expect(stores.count == 12)
+    #expect(Set(stores.map(\.schema)).count == 1)
+    let connection = try cluster.connect()
+    #expect(try schema.stores(connection) == [stores[0]])
+    #expect(try connection.query("SELECT count(*) FROM \(PostgresName.quoted(stores[0].schema)).leases").only().int64(0) == 0)
+  }
+
+  @Test func open_intoAnEmptySchema_usesItOnceForAllHosts() throws {
+    let cluster = try PostgresCluster.running(), schema = PostgresSchema(PostgresFixture.newSchemaName())
+    try cluster.connect().execute("CREATE SCHEMA \(schema.sql)")
+    let errors = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 6) { _ in
+      do { try schema.open(try cluster.connect()) } catch { errors.withLock { $0.append("\(error)") } }
+    }
+    #expect(errors.withLock { $0 } == [])
+    #expect(try version(schema, try cluster.connect()) == Int64(ControlSchema.migrations.count))
+  }
+
+  @Test func open_olderSchema_isMigratedOnceByAllHosts() throws {
+    let cluster = try PostgresCluster.running(), name = PostgresFixture.newSchemaName(), connection = try cluster.connect()
+    let old = schema(name, ["CREATE TABLE {s}.one (n int)"])
+    let new = schema(name, old.migrations + ["CREATE TABLE {s}.two (n int)", "INSERT INTO {s}.two VALUES (2)"])
+    try old.open(connection)
+    let errors = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 6) { _ in
+      do { try new.open(try cluster.connect()) } catch { errors.withLock { $0.append("\(error)") } }
+    }
+    #expect(errors.withLock { $0 } == [])
+    #expect(try connection.query("SELECT count(*) FROM \(new.sql).two").only().int64(0) == 1)
+    #expect(try version(new, connection) == 3)
+  }
+
+  @Test func open_newerSchema_isRefusedAndLeftAsItIs() throws {
+    let connection = try PostgresCluster.running().connect(), name = PostgresFixture.newSchemaName()
+    let old = schema(name, ["CREATE TABLE {s}.one (n int)"]),
+      new = schema(name, old.migrations + ["CREATE TABLE {s}.two (n int)"])
+    try new.open(connection)
+    let error = failure { try old.open(connection) }
+    #expect(error?.code == .newerSchema)
+    #expect(
+      error?.message
+        == "the schema '\(name)' was written by a newer Tureen (version 2, this build supports 1); update Tureen to use it")
+    #expect(try version(new, connection) == 2)
+  }
+
+  @Test func openStore_olderAndNewer_areMigratedOrRefused() throws {
+    let connection = try PostgresCluster.running().connect(), name = PostgresFixture.newSchemaName()
+    let control = ControlSchema.migrations
+    let old = schema(name, control, store: ["CREATE TABLE {s}.one (n int)"])
+    let new = schema(name, control, store: old.storeMigrations + ["CREATE TABLE {s}.two (n int)"])
+    try old.open(connection)
+    let store = try old.openStore(connection, org: "acme", user: "", name: "global")
+    #expect(try new.openStore(connection, org: "acme", user: "", name: "global") == store)
+    #expect(try connection.query("SELECT count(*) FROM \(PostgresName.quoted(store.schema)).two").only().int64(0) == 0)
+    #expect(code { _ = try old.openStore(connection, org: "acme", user: "", name: "global") } == .newerSchema)
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE %.customers (n int)", "CREATE TYPE %.mood AS ENUM ('glad')",
+    "CREATE FUNCTION %.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE TABLE %.info (program text, version int, only_row boolean); INSERT INTO %.info VALUES ('Other', 1, true)",
+  ])
+  func open_schemaOfAnotherProgram_isRefusedAndLeftAsItIs(_ content: String) throws {
+    let connection = try PostgresCluster.running().connect(), schema = PostgresSchema(PostgresFixture.newSchemaName())
+    try connection.execute("CREATE SCHEMA \(schema.sql)")
+    try connection.execute(content.split(separator: "%", omittingEmptySubsequences: false).joined(separator: schema.sql))
+    let error = failure { try schema.open(connection) }
+    #expect(error?.code == .foreignSchema)
+    #expect(error?.message.contains("choose another one with ?schema=NAME") == true)
+    let tables = try connection.query(
+      "SELECT count(*) FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n WHERE c.relnamespace = n.oid AND n.nspname = $1 AND relname = 'jobs'",
+      [.text(schema.name)])
+    #expect(try tables.only().int64(0) == 0)
+  }
+
+  @Test func openStore_schemaOfThatNameExists_isRefused() throws {
+    let fixture = try PostgresFixture(), next = "\(fixture.schema.name)_\(fixture.store.id + 1)"
+    try fixture.connection.execute("CREATE SCHEMA \(PostgresName.quoted(next))")
+    #expect(
+      code { _ = try fixture.schema.openStore(fixture.connection, org: "acme", user: "ada", name: "other") } == .foreignSchema)
+    #expect(try fixture.schema.stores(fixture.connection).count == 1)
+  }
+
+  @Test func open_withoutPrivilege_saysWhatToGrant() throws {
+    let cluster = try PostgresCluster.running(), admin = try cluster.connect()
+    try admin.execute("DROP ROLE IF EXISTS humble; CREATE ROLE humble LOGIN")
+    let schema = PostgresSchema(PostgresFixture.newSchemaName())
+    let connection = try PostgresConnector(cluster.address(user: "humble")).connect()
+    let error = failure { try schema.open(connection) }
+    #expect(error?.code == .notPermitted)
+    #expect(error?.message.contains("CREATE SCHEMA \(schema.name) AUTHORIZATION") == true)
+    try admin.execute("CREATE SCHEMA \(schema.sql) AUTHORIZATION humble")
+    try schema.open(connection)
+    #expect(try version(schema, connection) == Int64(ControlSchema.migrations.count))
+  }
+
+  @Test func stores_ofTwoControlSchemas_areApart() throws {
+    let one = try PostgresFixture(), two = try PostgresFixture()
+    #expect(one.store.schema != two.store.schema)
+    #expect(try one.schema.stores(one.connection) == [one.store])
+    let second = try one.schema.openStore(one.connection, org: "acme", user: "bob", name: "main")
+    #expect(try one.schema.stores(one.connection) == [one.store, second])
+    #expect(try one.schema.removeStore(one.connection, one.store))
+    #expect(try !one.schema.removeStore(one.connection, one.store))
+    #expect(try one.schema.stores(one.connection) == [second])
+    #expect(failure { _ = try one.count("\(PostgresName.quoted(one.store.schema)).leases") }?.sqlState == "42P01")
+  }
+}

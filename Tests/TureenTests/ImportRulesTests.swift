@@ -1,0 +1,139 @@
+import JSON
+import Testing
+
+@testable import Tureen
+
+/// What a record of a file does to the entry it belongs to.
+@Suite struct ImportRulesTests {
+  private let rules = ImportRules(externalIdPath: "Key")
+
+  private func cells(_ members: KeyValuePairs<String, String>) -> ImportRecord {
+    ImportRecord(line: 2, members: members.map { ($0.key, .cell($0.value)) })
+  }
+
+  private func json(_ object: JSONObject) -> ImportRecord {
+    ImportRecord(line: 2, members: object.map { ($0.key, .json($0.value)) })
+  }
+
+  private func updated(_ record: ImportRecord, _ entry: JSONObject, _ rules: ImportRules? = nil) throws -> JSONObject? {
+    guard case .update(let entry) = try (rules ?? self.rules).decide(record, entries: [entry]) else { return nil }
+    return entry
+  }
+
+  private let entry: JSONObject = [
+    "_soupEntryId": 3, "Key": "k", "Text": "007", "Number": 5, "Flag": true, "Nothing": nil, "Empty": "",
+    "List": [1, 2], "Account": ["Name": "Acme", "Id": "1"], "a.b": 1,
+  ]
+
+  @Test func sameValues_leaveTheEntryAlone() throws {
+    let record = cells([
+      "Key": "k", "Text": "007", "Number": "5.0", "Flag": "TRUE", "Nothing": "", "Empty": "", "Missing": "",
+      "List": "[1, 2]", "Account.Name": "Acme", "a.b": "1", "__local__": "x", "_soupEntryId": "9",
+    ])
+    #expect(try rules.decide(record, entries: [entry]) == .unchanged)
+    #expect(
+      try rules.decide(json(["Key": "k", "Number": 5.0, "Account": ["Id": "1", "Name": "Acme"]]), entries: [entry]) == .unchanged)
+  }
+
+  @Test func changedValues_getTheTypeOfTheField_andTheFlags() throws {
+    let entry = try #require(
+      try updated(
+        cells(["Key": "k", "Text": "8", "Number": "6", "Flag": "false", "Account.Name": "Bolt", "New.Path": "x"]), entry))
+    #expect(entry["Text"] == "8" && entry["Number"] == 6 && entry["Flag"] == false)
+    #expect(entry["Account"] == ["Name": "Bolt", "Id": "1"] && entry["New"] == ["Path": "x"])
+    #expect(entry["__local__"] == true && entry["__locally_updated__"] == true)
+    #expect(entry["__locally_created__"] == false && entry["__locally_deleted__"] == false && entry["_soupEntryId"] == 3)
+  }
+
+  @Test func createdHere_staysCreated() throws {
+    var made = entry
+    made["__locally_created__"] = true
+    let entry = try #require(try updated(cells(["Key": "k", "Number": "6"]), made))
+    #expect(entry["__locally_created__"] == true && entry["__locally_updated__"] == true)
+  }
+
+  @Test func emptyCell_isNullUnlessKept() throws {
+    let record = cells(["Key": "k", "Text": ""])
+    #expect(try updated(record, entry)?["Text"] == .some(.null))
+    var rules = rules
+    rules.keepsEmpty = true
+    #expect(try rules.decide(record, entries: [entry]) == .unchanged)
+  }
+
+  @Test func types_givenThenEntryThenSoupThenText() throws {
+    var rules = rules
+    rules.foundTypes = ["Nothing": .number, "Text": .number]
+    #expect(try updated(cells(["Key": "k", "Nothing": "12", "Text": "12", "Other": "12"]), entry, rules)?["Nothing"] == 12)
+    #expect(try updated(cells(["Key": "k", "Text": "12"]), entry, rules)?["Text"] == "12")
+    #expect(try updated(cells(["Key": "k", "Other": "12"]), entry, rules)?["Other"] == "12")
+    rules.givenTypes = ["Text": .number]
+    #expect(try updated(cells(["Key": "k", "Text": "12"]), entry, rules)?["Text"] == 12)
+  }
+
+  @Test(
+    arguments: [
+      (["Key": "k", "Number": "five"], "column 'Number': 'five' is not a number"),
+      (["Key": "k", "Number": "1,5"], "is not a number"), (["Key": "k", "Flag": "yes"], "is not true or false"),
+      (["Key": "k", "List": "[1"], "is not JSON"), (["Key": "k", "Text.Part": "x"], "'Text' of the entry is a string"),
+    ] as [(KeyValuePairs<String, String>, String)])
+  func wrongValues_areNamed(members: KeyValuePairs<String, String>, message: String) {
+    let error = #expect(throws: ImportProblem.self) { try rules.decide(cells(members), entries: [entry]) }
+    #expect(error?.message.contains(message) == true, "\(String(describing: error))")
+  }
+
+  @Test func newRecord_getsIdTypeAndFlags() throws {
+    var rules = rules
+    (rules.recordType, rules.serverGivesIds) = ("Contact", true)
+    guard case .create(let entry) = try rules.decide(cells(["Key": "n", "Text": "", "Id": ""]), entries: []) else {
+      Issue.record("not created")
+      return
+    }
+    #expect(entry["Key"] == "n" && entry["Text"] == nil && entry["attributes"] == ["type": "Contact"])
+    #expect(entry["Id"]?.stringValue?.hasPrefix("local_") == true)
+    #expect(entry["__local__"] == true && entry["__locally_created__"] == true && entry["__locally_updated__"] == false)
+  }
+
+  @Test func newRecord_withoutWhatTheServerNeeds_isBad() {
+    var rules = rules
+    rules.needsRecordType = true
+    #expect(throws: ImportProblem.self) { try rules.decide(cells(["Key": "n"]), entries: []) }
+    (rules.recordType, rules.serverGivesIds) = ("Contact", true)
+    let error = #expect(throws: ImportProblem.self) { try rules.decide(cells(["Key": "n", "Id": "003x"]), entries: []) }
+    #expect(error?.message.contains("no entry with Id '003x'") == true)
+  }
+
+  @Test func entriesThatCannotBeChosenOrChanged_areBad() {
+    var deleted = entry
+    deleted["__locally_deleted__"] = true
+    #expect(throws: ImportProblem.self) { try rules.decide(cells(["Key": "k", "Number": "9"]), entries: [entry, entry]) }
+    #expect(throws: ImportProblem.self) { try rules.decide(cells(["Key": "k", "Number": "9"]), entries: [deleted]) }
+  }
+
+  @Test func externalId_isTakenFromItsPath() throws {
+    #expect(try rules.externalId(of: cells(["Key": "7"])) == "7")
+    var numeric = ImportRules(externalIdPath: "A.n")
+    numeric.foundTypes = ["A.n": .number]
+    #expect(try numeric.externalId(of: cells(["A.n": "7"])) == 7)
+    #expect(try numeric.externalId(of: json(["A": ["n": 7]])) == 7)
+    #expect(ImportRules.key(7) == "7" && ImportRules.key(7.0) == "7" && ImportRules.key("7") == "7")
+    for record in [cells(["Key": ""]), cells(["Other": "x"]), json(["Key": nil]), json(["Key": true])] {
+      #expect(throws: ImportProblem.self) { try rules.externalId(of: record) }
+    }
+  }
+
+  @Test func jsonFiles_badLinesAreToldByNumber() throws {
+    func read(_ text: String, _ format: ImportFormat) throws -> [Result<ImportRecord, ImportProblem>] {
+      var file = try ImportFile(ByteReader(Array(text.utf8)), format: format)
+      var found: [Result<ImportRecord, ImportProblem>] = []
+      while let next = try file.next() { found.append(next) }
+      return found
+    }
+    let lines = try read("{\"a\":1}\n\n[1]\n{\"a\":\n{\"a\":2}\r\n", .jsonl)
+    #expect(lines.map { if case .failure(let problem) = $0 { problem.line } else { nil } } == [nil, 3, 4, nil])
+    let array = try read("[\n {\"a\": [1, \"]\"]},\n 5,\n {\"b\": {}}\n]\n", .json)
+    #expect(array.map { if case .failure(let problem) = $0 { problem.line } else { nil } } == [nil, 3, nil])
+    for text in ["{}", "", "[{}", "[{}] x", "[{\"a\" 1}]"] {
+      #expect(throws: ImportProblem.self, "\(text)") { try read(text, .json) }
+    }
+  }
+}
