@@ -35,6 +35,9 @@ PACKAGES = {
     },
 }
 
+# The largest package that is compressed with xz, in KiB.
+FULL_COMPRESSION_KIB = 150 * 1024
+
 
 def make(root, built, output, work, version):
     stage = work / "stage"
@@ -106,7 +109,9 @@ def pack(name, about, work, output, version):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) and path.suffix != ".0" else 0o644)
         os.utime(path, (files.epoch(), files.epoch()), follow_symlinks=False)
-    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", tree, output], check=True, stdout=subprocess.DEVNULL)
+    # A debug build is many times as large as a release and is packed for a test only.
+    speed = ["-Zgzip", "-z1"] if size > FULL_COMPRESSION_KIB else []
+    subprocess.run(["dpkg-deb", *speed, "--root-owner-group", "--build", tree, output], check=True, stdout=subprocess.DEVNULL)
 
 
 def linked(work, tree):
