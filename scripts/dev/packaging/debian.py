@@ -35,9 +35,6 @@ PACKAGES = {
     },
 }
 
-# The largest package that is compressed with xz, in KiB.
-FULL_COMPRESSION_KIB = 150 * 1024
-
 
 def make(root, built, output, work, version):
     stage = work / "stage"
@@ -57,8 +54,10 @@ def make(root, built, output, work, version):
     left = [path for path in stage.rglob("*") if not path.is_dir()]
     if left:
         raise SystemExit(f"package: no package has {left[0].relative_to(stage)}")
+    # A debug build is many times as large as a release and is packed for a test only.
+    speed = ["-Zgzip", "-z1"] if built.name == "debug" else []
     for name, about in PACKAGES.items():
-        pack(name, about, work, output, version)
+        pack(name, about, work, output, version, speed)
 
 
 def query(*command):
@@ -87,7 +86,7 @@ def add_documents(root, output, tree, name, version):
     write_zipped(folder / "NEWS.gz", (root / "CHANGELOG.md").read_bytes())
 
 
-def pack(name, about, work, output, version):
+def pack(name, about, work, output, version, speed):
     tree = work / name
     control = tree / "DEBIAN"
     control.mkdir()
@@ -109,8 +108,6 @@ def pack(name, about, work, output, version):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) and path.suffix != ".0" else 0o644)
         os.utime(path, (files.epoch(), files.epoch()), follow_symlinks=False)
-    # A debug build is many times as large as a release and is packed for a test only.
-    speed = ["-Zgzip", "-z1"] if size > FULL_COMPRESSION_KIB else []
     subprocess.run(["dpkg-deb", *speed, "--root-owner-group", "--build", tree, output], check=True, stdout=subprocess.DEVNULL)
 
 
