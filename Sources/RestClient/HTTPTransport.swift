@@ -96,6 +96,7 @@ public final class HTTPTransport: Sendable {
   private func exchangeSilently(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeoutS: Double?
   ) async throws(RestError) -> RestResponse {
+    try await SendPermit.check()
     guard !Task.isCancelled else { throw .cancelled(outcome: .notSent) }
     guard begin() else { throw .shutDown(outcome: .notSent) }
     defer { end() }

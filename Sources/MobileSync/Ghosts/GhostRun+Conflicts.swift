@@ -49,7 +49,7 @@ extension GhostRun {
 
   private func note(_ candidates: [ConflictCandidate]) async throws {
     let reconciler = Reconciler(syncId: state.id, mergeMode: .merge, isDown: true, now: configuration.now())
-    let new = try await store.write(.pulled) { transaction in
+    let new = try await write(.pulled) { transaction in
       let outcomes = try reconciler.reconcile(candidates, in: transaction)
       return try zip(candidates, outcomes).compactMap { candidate, outcome in
         outcome == .conflict(isNew: true) ? try transaction.syncConflict(candidate.entryId, in: candidate.soup) : nil

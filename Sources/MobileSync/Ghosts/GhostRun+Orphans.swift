@@ -20,7 +20,7 @@ extension GhostRun {
         let count = try await remove(gone.map { (batch.entryIds[$0], batch.versions[$0]) }, from: soup)
         if mapping.isCounted { removed += count }
       }
-      if !ids.isEmpty { try await store.write(.pulled) { try $0.forgetMakers(in: soup) } }
+      if !ids.isEmpty { try await write(.pulled) { try $0.forgetMakers(in: soup) } }
     }
     return removed
   }
@@ -28,7 +28,7 @@ extension GhostRun {
   /// Removes entries that were not written since they were read.
   private func remove(_ entries: [(id: Int64, version: Int64)], from soup: String) async throws -> Int {
     guard !entries.isEmpty else { return 0 }
-    return try await store.write(.pulled) { transaction in
+    return try await write(.pulled) { transaction in
       let versions = try transaction.versions(of: entries.map(\.id), in: soup)
       let still = entries.filter { versions[$0.id] == $0.version }
       try transaction.remove(still.map(\.id), from: soup)

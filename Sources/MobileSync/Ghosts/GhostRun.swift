@@ -9,6 +9,7 @@ struct GhostRun: Sendable {
   let targets: TargetRegistry
   let control: RunControl
   let configuration: SyncConfiguration
+  let held: HeldLease
   let state: SyncState
   let target: any SyncDownTarget
   /// See ``FetchContext/isForced``.
@@ -49,6 +50,18 @@ struct GhostRun: Sendable {
     return removed
   }
 
+  /// Writes to the store while the lease of the sync still belongs to this process.
+  /// - Throws: `StoreError` `.leaseLost`. Nothing is written then.
+  func write<T: Sendable>(
+    _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction) throws -> T
+  ) async throws -> T {
+    let lease = held.lease
+    return try await store.write(durability) { transaction in
+      try transaction.verify(lease)
+      return try body(transaction)
+    }
+  }
+
   // MARK: The record of deletions
 
   /// Returns the ids that the server's record of deletions reports; nil if all ids must be
@@ -65,7 +78,7 @@ struct GhostRun: Sendable {
   /// changes is a ghost: it stayed, and later deletions would not report it.
   private func remember(_ time: Int64, unlessLost remote: Set<String>) async throws {
     let id = state.id, mapping = mappings[0]
-    try await store.write(.pulled) { transaction in
+    try await write(.pulled) { transaction in
       guard var stored = try SyncsSoup.find(.id(id), in: transaction) else { return }
       let dirty = try transaction.externalIds(in: mapping.soup, path: mapping.fields.id, ownedBy: id, dirty: true)
       stored.ghostsCheckedUntil = dirty.allSatisfy(remote.contains) ? time : TimeStamp.never
@@ -87,7 +100,7 @@ struct GhostRun: Sendable {
     var removed = 0
     for start in stride(from: 0, to: ghosts.count, by: GhostRun.removedAtOnce) {
       let ids = ghosts[start..<min(start + GhostRun.removedAtOnce, ghosts.count)].map(\.entryId)
-      removed += try await store.write(.pulled) { transaction in
+      removed += try await write(.pulled) { transaction in
         // Check again: an entry may have been edited, or brought by another sync, during the
         // request.
         let still = try run.cleanEntries(of: mapping, among: ids, transaction)

@@ -13,7 +13,7 @@ extension SyncManager {
   ///   - onConflict: Called with the entries that have local changes and whose record the server
   ///     has deleted; with ``MergeMode/merge`` only.
   ///   - completion: Called once on the run's task with the number of removed entries, or the error
-  ///     that ended it.
+  ///     that ended it, such as ``SyncError`` `.runningElsewhere`.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.wrongSyncType`, `.alreadyRunning`.
   /// - Note: As in the Mobile SDK, an entry belongs to the sync that wrote it last (`__sync_id__`).
   ///   If another sync brought it as well and the server still sends it to that sync, the entry is
@@ -45,17 +45,41 @@ extension SyncManager {
       do {
         try await self.waitTurn(ticket, control)
         try await self.settleOrg(of: state, control)
+        let held = try await self.acquireLease(of: state.id, control)
         let run = GhostRun(
           store: self.store, client: self.client, targets: self.targets, control: control, configuration: self.configuration,
-          state: state, target: target, isForced: force, onConflicts: { self.report($0, onConflict) })
-        result = .success(try await run.perform())
+          held: held, state: state, target: target, isForced: force, onConflicts: { self.report($0, onConflict) })
+        result = .success(try await self.perform(run))
       } catch {
         result = .failure(
-          control.isStopping ? SyncError(.stopped, control.reason ?? "the sync was stopped") : SyncError(wrapping: error))
+          control.isStopping && !(error is StoreError) && !(error is SyncError) ? SyncError(.stopped, control.reason ?? "the sync was stopped") : SyncError(wrapping: error))
       }
       self.turns.leave(ticket)
       self.release(state.id)
       completion(result)
     }
+  }
+
+  /// - Throws: ``SyncError`` `.runningElsewhere`.
+  private func acquireLease(of id: Int64, _ control: RunControl) async throws -> HeldLease {
+    let configuration = configuration, leases = leases
+    let (lease, since) = try await store.write(.pulled) { transaction in
+      let since = configuration.uptime()
+      let lease = try leases.acquire(id, now: configuration.now(), duration: configuration.leaseMs, in: transaction)
+      return (lease, since)
+    }
+    return HeldLease(lease, since: since, control, configuration)
+  }
+
+  private func perform(_ run: GhostRun) async throws -> Int {
+    let held = run.held
+    let result: Result<Int, any Error> = await renewals.holding(held) {
+      do { return .success(try await run.perform()) } catch { return .failure(held.failure ?? error) }
+    }
+    try await store.write(.pulled) { transaction in
+      held.end()
+      try transaction.releaseLease(held.lease)
+    }
+    return try result.get()
   }
 }

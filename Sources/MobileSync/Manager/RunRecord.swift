@@ -11,6 +11,7 @@ struct RunEnvironment: Sendable {
   let control: RunControl
   let configuration: SyncConfiguration
   let clock: ServerClock
+  let held: HeldLease
   let owners: UploadOwners
   let refusedFields = RefusedFields()
   let onUpdate: @Sendable (SyncState) -> Void
@@ -26,14 +27,13 @@ final class RunRecord {
   /// The soups that the run writes to.
   let soups: [String]
   let mode: RunMode
-  private(set) var lease: Lease
+  var lease: Lease { environment.held.lease }
   private(set) var state: SyncState
 
-  init(environment: RunEnvironment, soups: [String], lease: Lease, state: SyncState, mode: RunMode = .resume) {
+  init(environment: RunEnvironment, soups: [String], state: SyncState, mode: RunMode = .resume) {
     self.environment = environment
     self.soups = soups
     self.mode = mode
-    self.lease = lease
     self.state = state
   }
 
@@ -47,19 +47,21 @@ final class RunRecord {
   func save<T: Sendable>(
     _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> T
   ) async throws -> T {
-    let lease = lease, state = counted(), configuration = environment.configuration
-    let result: T
-    (self.lease, self.state, result) = try await environment.store.write(durability) { transaction in
+    let held = environment.held, state = counted(), configuration = environment.configuration
+    let result: T, began: Int64
+    (self.state, result, began) = try await environment.store.write(durability) { transaction in
       var next = state
-      var renewed = try transaction.renewLease(lease, now: configuration.now(), duration: configuration.leaseMs)
+      let began = configuration.uptime()
+      _ = try transaction.renewLease(held.lease, now: configuration.now(), duration: configuration.leaseMs)
       let result = try body(transaction, &next)
       try SyncsSoup.save(next, in: transaction)
       if next.status.isTerminal {
-        try transaction.releaseLease(renewed)
-        renewed = lease
+        held.end()
+        try transaction.releaseLease(held.lease)
       }
-      return (renewed, next, result)
+      return (next, result, began)
     }
+    held.renewed(at: began)
     return result
   }
 
@@ -86,9 +88,10 @@ final class RunRecord {
     return state
   }
 
-  /// Ends the run after `error`: as STOPPED if it was asked to end, else as FAILED. Stored records
-  /// stay.
+  /// Ends the run after `error`, or after the loss of its lease: as STOPPED if it was asked to end,
+  /// else as FAILED. Stored records stay.
   func end(_ error: any Error) async {
+    let held = environment.held, error = held.failure ?? error
     let now = environment.configuration.now()
     var ended = counted()
     if isStop(error) {
@@ -101,16 +104,17 @@ final class RunRecord {
     } else {
       ended.fail(SyncError(wrapping: error), now: now)
     }
-    let final = ended, lease = lease, soups = soups
+    let final = ended, soups = soups
     state = final
     // The row belongs to the process that took over the sync.
     if let error = error as? StoreError, error.code == .leaseLost { return }
     do {
       try await environment.store.write(.pulled) { transaction in
-        try transaction.verify(lease)
+        try transaction.verify(held.lease)
         for soup in soups where try transaction.soupExists(soup) { try transaction.finishBulkLoad(soup: soup) }
         try SyncsSoup.save(final, in: transaction)
-        try transaction.releaseLease(lease)
+        held.end()
+        try transaction.releaseLease(held.lease)
       }
     } catch {
       // The next manager finds a RUNNING row without a living owner and stops the sync.

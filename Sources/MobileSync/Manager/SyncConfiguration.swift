@@ -39,10 +39,13 @@ public struct SyncConfiguration: Sendable {
   /// that a known service allows a call. A target's own `lostCreateWaitMs` takes precedence.
   public var lostCreateWaitMs: Int64 = 600_000
 
-  /// How long a sync stays reserved for this process without a sign of life, in ms; longer than any
-  /// single request with all its retries. It matters only to other machines: on the same machine, a
-  /// dead process is detected at once.
-  public var leaseMs: Int64 = 900_000
+  /// How long a sync stays reserved for this process without a sign of life, in ms. The process
+  /// gives one every third of that time, and sends nothing in the last third. It matters only to
+  /// other machines: on the same machine, a dead process is detected at once.
+  public var leaseMs: Int64 = 30_000
+
+  /// Waits for some ms between two renewals of leases.
+  package var pause: @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
 
   /// The number of ended syncs without a name to keep: the most recently run ones, plus up to a
   /// tenth for a while. A script that stores an id finds its sync for a long time, and one that

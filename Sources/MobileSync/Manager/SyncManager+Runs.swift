@@ -110,6 +110,8 @@ extension SyncManager {
   struct Start: Sendable {
     var state: SyncState
     let lease: Lease
+    /// Ms of the monotonic clock, from before the lease was acquired.
+    let leaseSince: Int64
     /// Whether the previous run reached its end, or there was none.
     let previousRunEnded: Bool
     var mode = RunMode.resume
@@ -135,7 +137,7 @@ extension SyncManager {
   }
 
   private func enter(_ stored: SyncState, in transaction: StoreTransaction, _ mode: RunMode = .resume) throws -> Start {
-    let now = configuration.now()
+    let since = configuration.uptime(), now = configuration.now()
     let lease = try leases.acquire(stored.id, now: now, duration: configuration.leaseMs, in: transaction)
     let ended = stored.status == .done || stored.status == .new
     var state = stored
@@ -146,7 +148,8 @@ extension SyncManager {
     state.enter(.running, now: now)
     try SyncsSoup.save(state, in: transaction)
     let hasNothing = mode == .more && ended && stored.status == .done
-    return Start(state: state, lease: lease, previousRunEnded: ended, mode: hasNothing ? .nothing : mode)
+    return Start(
+      state: state, lease: lease, leaseSince: since, previousRunEnded: ended, mode: hasNothing ? .nothing : mode)
   }
 
   /// Registers a run, so that ``stop()`` and ``shutdown()`` include it.
@@ -196,7 +199,9 @@ extension SyncManager {
     let environment = RunEnvironment(
       store: store, client: RunClient(client: client, service: service, meter: meter, clock: clock), service: service,
       targets: targets, control: control,
-      configuration: configuration, clock: clock, owners: UploadOwners(leases: leases) { self.isRunning($0) },
+      configuration: configuration, clock: clock,
+      held: HeldLease(start.lease, since: start.leaseSince, control, configuration),
+      owners: UploadOwners(leases: leases) { self.isRunning($0) },
       onUpdate: listener,
       onConflicts: { [conflict = listeners.conflict] in self.report($0, conflict) }, resolver: { self.resolver($0) })
     let soups = self.soups(of: start.state), ticket = turns.book(soups)
@@ -205,7 +210,9 @@ extension SyncManager {
     if state.isQueued { shared.withLock { _ = $0.queued.insert(state.id) } }
     listener(state)
     launch(forRunOf: state.id) {
-      await meter.counting { await self.run(start, environment, soups, ticket) }
+      await self.renewals.holding(environment.held) {
+        await meter.counting { await self.run(start, environment, soups, ticket) }
+      }
     }
     return state
   }
@@ -251,7 +258,7 @@ extension SyncManager {
   private func run(
     _ start: Start, _ environment: RunEnvironment, _ soups: [String], _ ticket: SoupTurns.Ticket
   ) async {
-    let record = RunRecord(environment: environment, soups: soups, lease: start.lease, state: start.state, mode: start.mode)
+    let record = RunRecord(environment: environment, soups: soups, state: start.state, mode: start.mode)
     do {
       try await waitTurn(ticket, environment.control)
       shared.withLock { _ = $0.queued.remove(start.state.id) }

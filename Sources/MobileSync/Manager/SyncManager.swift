@@ -15,6 +15,7 @@ public final class SyncManager: Sendable {
   let configuration: SyncConfiguration
   let targets: TargetRegistry
   let leases = SyncLeases()
+  let renewals: LeaseRenewals
   let clock: ServerClock
   let turns = SoupTurns()
   let hub = UpdateHub<SyncState>()
@@ -66,6 +67,7 @@ public final class SyncManager: Sendable {
     self.configuration = configuration
     self.targets = targets
     clock = ServerClock(now: configuration.now)
+    renewals = LeaseRenewals(store, configuration)
     try recover()
   }
 

@@ -38,7 +38,7 @@ struct LostCreates {
       verdicts.merge(decided.mapValues(LostCreateVerdict.looked)) { first, _ in first }
     }
     let rule = ResendRule(
-      now: asked, clockOffset: environment.clock.offsetMs, longestRequestMs: environment.configuration.leaseMs)
+      now: asked, clockOffset: environment.clock.offsetMs, longestRequestMs: environment.configuration.lateCreateMs)
     for one in pending where verdicts[one.upload.entryId] == .looked(.sendAgain) && !rule.allows(one.upload) {
       verdicts[one.upload.entryId] = .looked(.wait)
     }

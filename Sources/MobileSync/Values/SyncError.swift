@@ -34,6 +34,8 @@ public struct SyncError: Error, Sendable {
     case tooManyGhosts
     /// Another process is running this sync.
     case runningElsewhere
+    /// The store could not be reached for so long that another process may run the sync by now.
+    case leaseNotRenewed
     /// A sync of a store that several orgs share belongs to another org.
     case otherOrg
     /// Stopped or cancelled early; for calls that cannot report this in a sync state.
