@@ -14,6 +14,8 @@ package struct RequestSender: Sendable {
   package let refusalWords: RefusalWords
   /// The `User-Agent` header; called for each request.
   package var userAgent: @Sendable () -> String = { "tureen" }
+  /// Called before each attempt. If it throws, nothing is sent.
+  package var admission: @Sendable () async throws(RestError) -> Void = { () async throws(RestError) in }
 
   package init(
     transport: HTTPTransport, refusalWords: RefusalWords, policy: RetryPolicy = .standard,
@@ -58,6 +60,7 @@ package struct RequestSender: Sendable {
   private func tryOnce(
     _ request: RestRequest, url: String, headers: [(name: String, value: String)], attempt: Int
   ) async throws(RestError) -> RestResponse {
+    try await admission()
     let start = SystemClock.monotonicSeconds()
     var received: RestResponse?
     do throws(RestError) {

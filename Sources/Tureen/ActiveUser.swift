@@ -26,6 +26,7 @@ final class ActiveUser: Sendable {
   /// The script's pending calls on behalf of this user.
   let calls = CallsInFlight()
   let usage: OrgUsage
+  private let budget: OrgBudget?
   let parts: HostParts
   private let state = Mutex(State())
   /// Serializes the creation of managers, which two queues may request at the same time.
@@ -39,12 +40,15 @@ final class ActiveUser: Sendable {
     self.org = org
     self.parts = parts
     stores = parts.registry(org: org.folder, user: org.userFolder)
+    let budget = parts.budget(org: org.folder)
+    self.budget = budget
     let usage = OrgUsage(
-      folder: parts.orgFolder(org.folder), reserve: parts.settings.apiReserve ?? .calls(0), now: parts.clock.milliseconds)
+      folder: parts.orgFolder(org.folder), reserve: parts.settings.apiReserve ?? .calls(0), now: parts.clock.milliseconds,
+      onUse: { budget?.note($0) })
     self.usage = usage
     let connection = OrgConnection(
       org: org, store: org.keepsSession ? parts.sessionStore(org: org.folder, user: org.userFolder) : nil,
-      session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
+      session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage, budget: budget,
       visibleTokens: parts.visibleTokens, reachableHosts: parts.capabilities.hosts, isSandboxOnly: parts.settings.isSandboxOnly,
       noteSandbox: { isSandbox in parts.note(isSandbox: isSandbox, org: org.folder) }, clock: parts.clock,
       userAgent: parts.userAgent)
@@ -106,6 +110,7 @@ final class ActiveUser: Sendable {
     var configuration = SyncConfiguration()
     configuration.customTargets = parts.targets
     configuration.resolvers = parts.targets
+    if let seconds = parts.settings.leaseSeconds { configuration.leaseMs = seconds * 1_000 }
     configuration.restraint = { [usage] in usage.refusal(isNew: $0) }
     if isGlobal {
       configuration.findOrg = { [client] in
@@ -247,6 +252,7 @@ extension ActiveUser {
   /// Closes the stores. Call it after ``end(_:)``, once the observers of the stores have been closed.
   func closeFiles() {
     usage.close()
+    budget?.close()
     stores.close()
   }
 }

@@ -93,6 +93,13 @@ struct HostParts: Sendable {
       key: { try storeKey.read() })
   }
 
+  /// Returns the budget of API calls that an org's hosts share; nil without the setting.
+  /// - Parameter org: The name of the org's folder.
+  func budget(org: String) -> OrgBudget? {
+    guard let calls = settings.apiBudget, let store = settings.store else { return nil }
+    return OrgBudget(calls, org: org, database: store.connector(settings.storePassword), now: clock.milliseconds)
+  }
+
   private static func connections(
     _ home: String, _ settings: HostSettings, _ folder: ConfigurationFolder, _ authorities: TrustedCertificates?,
     _ hosts: ReachableHosts?, _ userAgent: @escaping @Sendable () -> String

@@ -85,6 +85,14 @@ public struct HostSettings: Sendable {
   /// The number of the org's API calls that syncs leave to other clients; nil for no reserve.
   public var apiReserve: ApiReserve?
 
+  /// The API calls a day that all hosts with stores in one PostgreSQL database may make to the org; nil for no limit. Needs
+  /// ``store``.
+  public var apiBudget: Int64?
+
+  /// Seconds for which a sync stays reserved for this host without a sign of life, 3 at least; nil for 30. All hosts of a
+  /// database should have the same value.
+  public var leaseSeconds: Int64?
+
   /// The accounts of the home that scripts see; nil for the current one only. A restricted script sees others only if
   /// ``allowedServices`` contains `com.salesforce.sfaccountmanager`.
   public var accounts: VisibleAccounts?
@@ -105,14 +113,14 @@ public struct HostSettings: Sendable {
   static let keys =
     [
       "home", "org", "user", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests",
-      "logRequestsFile", "accounts", "apiReserve", "sessionCommand", "signIn", "store",
+      "logRequestsFile", "accounts", "apiBudget", "apiReserve", "sessionCommand", "signIn", "store",
     ]
     + StoreKeySource.keys + StoreDatabase.passwordKeys
 
   /// Returns true for a setting of a script's folder that chooses something outside the folder: an org, an account, a home, a
   /// file or a program. The other settings concern the user's own stores and requests; so does the sandbox org.
   static func reachesOutside(_ key: String, _ value: JSONValue) -> Bool {
-    guard keys.contains(key), !["apiVersion", "apiReserve", "logRequests", "recover"].contains(key) else { return false }
+    guard keys.contains(key), !["apiVersion", "apiBudget", "apiReserve", "logRequests", "recover"].contains(key) else { return false }
     return key != "org" || value.stringValue != Org.sandboxName
   }
 
@@ -144,6 +152,13 @@ public struct HostSettings: Sendable {
           throw problem(key, "must be a number of API calls, such as 500, or a part of them, such as \"10%\"")
         }
         apiReserve = reserve
+        continue
+      }
+      if key == "apiBudget" {
+        guard let calls = value.integerValue, calls > 0 else {
+          throw problem(key, "must be a number of API calls a day, such as 15000")
+        }
+        apiBudget = calls
         continue
       }
       guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
@@ -218,6 +233,12 @@ public struct HostSettings: Sendable {
 
   /// Throws if the stores can be opened neither with SQLite nor with PostgreSQL.
   func checkStores() throws {
+    guard apiBudget == nil || store != nil else {
+      throw HostError(
+        .invalidConfiguration,
+        "apiBudget is set, and no database: hosts count their calls in the PostgreSQL database that keeps the stores. Set 'store', "
+          + "or use apiReserve")
+    }
     guard storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
     guard storeKey == nil || store == nil else {
       throw HostError(
@@ -242,6 +263,8 @@ public struct HostSettings: Sendable {
     recover = recover ?? other.recover
     accounts = accounts ?? other.accounts
     accountsByDefault = accountsByDefault ?? other.accountsByDefault
+    apiBudget = apiBudget ?? other.apiBudget
+    leaseSeconds = leaseSeconds ?? other.leaseSeconds
     apiReserve = apiReserve ?? other.apiReserve
     storeKey = storeKey ?? other.storeKey
     store = store ?? other.store
@@ -271,6 +294,18 @@ public struct HostSettings: Sendable {
     settings.credentialsFile = Environment["TUREEN_CREDENTIALS"]
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
+    if let text = Environment["TUREEN_LEASE_SECONDS"] {
+      guard let seconds = Int64(text), (3...3_600).contains(seconds) else {
+        throw HostError(.invalidConfiguration, "TUREEN_LEASE_SECONDS must be a number of seconds from 3 to 3600")
+      }
+      settings.leaseSeconds = seconds
+    }
+    if let text = Environment["TUREEN_API_BUDGET"] {
+      guard let calls = Int64(text), calls > 0 else {
+        throw HostError(.invalidConfiguration, "TUREEN_API_BUDGET must be a number of API calls a day, such as 15000")
+      }
+      settings.apiBudget = calls
+    }
     settings.storeKey = try StoreKeySource.environment()
     settings.store = try StoreDatabase.environment()
     settings.storePassword = try StoreDatabase.passwordOfEnvironment()

@@ -13,6 +13,8 @@ struct OrgConnection: Sendable {
   let transport: TransportConfiguration
   let events: HostEvents
   let usage: OrgUsage
+  /// nil without a limit.
+  let budget: OrgBudget?
   /// The tokens of the session that scripts may see.
   let visibleTokens: Account.VisibleTokens
   /// The hosts besides the org's that scripts may reach; nil for all.
@@ -62,7 +64,8 @@ struct OrgConnection: Sendable {
       session: session, store: store, credentials: credentials, orgId: org.orgId, apiVersion: apiVersion,
       transport: HTTPTransport(transport), hidesTokens: visibleTokens == .none, reachableHosts: reachableHosts,
       environment: clock,
-      observer: SyncTrafficObserver(next: OrgObserver(events: events, usage: usage)), userAgent: userAgent,
+      observer: SyncTrafficObserver(next: OrgObserver(events: events, usage: usage)),
+      admission: { [budget] () async throws(RestError) in try await budget?.take() }, userAgent: userAgent,
       onSessionChange: { change in tell(change, credentials) })
   }
 

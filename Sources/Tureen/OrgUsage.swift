@@ -21,11 +21,17 @@ final class OrgUsage: Sendable {
   private let reserve: ApiReserve
   /// Milliseconds since 1970.
   private let now: @Sendable () -> Int64
+  /// Called with a value every ten seconds, on another thread.
+  private let onUse: @Sendable (ApiUsage) -> Void
   private let state = Mutex(State())
   private let writing = DispatchQueue(label: "tureen.host.usage")
 
   /// - Parameter folder: The org's folder. Created with the first write.
-  init(folder: String, reserve: ApiReserve, now: @escaping @Sendable () -> Int64) {
+  init(
+    folder: String, reserve: ApiReserve, now: @escaping @Sendable () -> Int64,
+    onUse: @escaping @Sendable (ApiUsage) -> Void = { _ in }
+  ) {
+    self.onUse = onUse
     path = folder + "/usage.json"
     self.reserve = reserve
     self.now = now
@@ -50,7 +56,11 @@ final class OrgUsage: Sendable {
       state.writtenAt = usage.seenAt
       return true
     }
-    if isDue { writing.async { self.write(usage) } }
+    guard isDue else { return }
+    writing.async {
+      self.write(usage)
+      self.onUse(usage)
+    }
   }
 
   /// Waits until the file is written.

@@ -68,7 +68,12 @@ public struct StoreDatabase: Sendable, Equatable, CustomStringConvertible {
   /// Returns what opens the stores of a user, and the global ones.
   /// - Parameter password: Read before each connection, so that a renewed one is found.
   func engines(org: String, user: String, password: StoreKeySource?) -> any StoreEngines {
-    PostgresEngines(PostgresConnector(address, password: { try password?.password() }), org: org, user: user)
+    PostgresEngines(connector(password), org: org, user: user)
+  }
+
+  /// - Parameter password: Read before each connection.
+  func connector(_ password: StoreKeySource?) -> PostgresConnector {
+    PostgresConnector(address, password: { try password?.password() })
   }
 }
 

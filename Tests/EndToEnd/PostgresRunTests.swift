@@ -54,6 +54,45 @@ struct PostgresRunTests {
     #expect(place.stores == [])
   }
 
+  /// Two homes make 45 calls each of a budget of 60 that they share.
+  @Test func run_sharedBudgetOfCalls_isNeverExceeded() async throws {
+    let script = """
+      local tureen = require "tureen"
+      tureen.main(function()
+        local made, refused, last = 0, 0, nil
+        for _ = 1, 45 do
+          local answer, err = tureen.await(tureen.force.query, "SELECT Id FROM Account LIMIT 1")
+          if answer then made = made + 1 else refused, last = refused + 1, err end
+        end
+        print(made, refused, last and last.code, last and last["local"], last and last.message)
+      end)
+      """
+    let place = try Workplace()
+    var environment = try environment("run_budget")
+    environment["TUREEN_API_BUDGET"] = "60"
+    let first = try await run(place, home: "one", script, environment)
+    #expect(first.output == "45\t0\tnil\tnil\tnil\n", "\(first.errors)")
+    let second = try await run(place, home: "two", script, environment)
+    #expect(second.output.hasPrefix("15\t30\trequestLimitExceeded\ttrue\tthe budget of API calls for 'sandbox': all hosts"))
+    #expect(second.output.contains("the 60 calls a day that apiBudget allows"), "\(second.output)")
+  }
+
+  @Test(arguments: ["2", "3601", "soon"]) func run_wrongLease_is78(seconds: String) async throws {
+    let ended = try await run(try Workplace(), home: "home", "print(1)", ["TUREEN_LEASE_SECONDS": seconds])
+    #expect(ended.status == 78 && ended.errors.contains("TUREEN_LEASE_SECONDS must be a number of seconds from 3 to 3600"))
+  }
+
+  @Test(arguments: [
+    ("60", nil, "apiBudget is set, and no database"), ("many", "run_wrong_budget", "TUREEN_API_BUDGET must be a number of API calls"),
+    ("0", "run_wrong_budget", "TUREEN_API_BUDGET must be a number of API calls"),
+  ]) func run_wrongBudget_is78(budget: String, schema: String?, says: String) async throws {
+    let place = try Workplace()
+    var environment = try schema.map { try self.environment($0) } ?? [:]
+    environment["TUREEN_API_BUDGET"] = budget
+    let ended = try await run(place, home: "home", "print(1)", environment)
+    #expect(ended.status == 78 && ended.errors.contains(says), "\(ended.status) \(ended.errors)")
+  }
+
   /// The commands that look into stores print the same for a database and for files.
   @Test func commands_thatReadAndImport_workAsWithFiles() async throws {
     let script = """

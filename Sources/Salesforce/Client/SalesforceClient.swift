@@ -27,6 +27,7 @@ public final class SalesforceClient: RestClient {
   ///   - orgId: The org that every session must belong to; nil accepts the org of the first session.
   ///   - hidesTokens: True for requests of untrusted scripts: tokens are removed from responses, as they always are from errors.
   ///   - reachableHosts: The hosts besides the org's that requests may reach; nil for all.
+  ///   - admission: Called before each attempt of a request, sign-in excepted. If it throws, nothing is sent.
   ///   - userAgent: Called for each request, because the value may change.
   ///   - onSessionChange: Awaited before the requests continue that are waiting for the session.
   public init(
@@ -34,17 +35,21 @@ public final class SalesforceClient: RestClient {
     apiVersion: String = "v66.0", transport: HTTPTransport = HTTPTransport(), hidesTokens: Bool = false,
     reachableHosts: ReachableHosts? = nil, policy: RetryPolicy = .standard, environment: RetryEnvironment = .live,
     observer: (any RestObserver)? = nil,
-    logger: Logger = Logger(label: "tureen.rest"), userAgent: @escaping @Sendable () -> String = { "tureen" },
+    logger: Logger = Logger(label: "tureen.rest"),
+    admission: @escaping @Sendable () async throws(RestError) -> Void = { () async throws(RestError) in },
+    userAgent: @escaping @Sendable () -> String = { "tureen" },
     onSessionChange: @escaping @Sendable (SessionChange) async -> Void = { _ in }
   ) {
     self.apiVersion = apiVersion
     self.hidesTokens = hidesTokens
     self.reachableHosts = reachableHosts
     secrets = credentials?.secrets ?? []
-    sender = RequestSender(
+    var sender = RequestSender(
       transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,
       logger: logger, userAgent: userAgent)
     oauth = OAuthClient(sender: sender)
+    sender.admission = admission
+    self.sender = sender
     let renewal = SessionRenewal(
       store: store ?? MemorySessionStore(session), oauth: oauth, credentials: credentials, orgId: orgId)
     sessions = SessionProvider(renewal, onChange: onSessionChange)
