@@ -47,6 +47,7 @@ enum { VERBOSE = 2 };
       (cpostgres_connection *, const char *, int, const char *const *, const int *, const int *, int))                       \
     F(int, PQputCopyData, (cpostgres_connection *, const char *, int))                                                       \
     F(int, PQputCopyEnd, (cpostgres_connection *, const char *))                                                             \
+    F(int, PQsetSingleRowMode, (cpostgres_connection *))                                                                     \
     F(cpostgres_result *, PQgetResult, (cpostgres_connection *))                                                             \
     F(int, PQresultStatus, (const cpostgres_result *))                                                                       \
     F(char *, PQresultErrorField, (const cpostgres_result *, int))                                                           \
@@ -165,6 +166,7 @@ int cpostgres_put_copy_data(cpostgres_connection *connection, const char *bytes,
 }
 int cpostgres_put_copy_end(cpostgres_connection *connection, const char *error) { return PQputCopyEnd(connection, error); }
 
+int cpostgres_set_single_row_mode(cpostgres_connection *connection) { return PQsetSingleRowMode(connection); }
 cpostgres_result *cpostgres_get_result(cpostgres_connection *connection) { return PQgetResult(connection); }
 int cpostgres_result_status(const cpostgres_result *result) { return PQresultStatus(result); }
 const char *cpostgres_result_field(const cpostgres_result *result, int field) { return PQresultErrorField(result, field); }

@@ -55,6 +55,12 @@ struct FetchedRow: ResultRow {
     return typedClass(column) == nil ? raw : UnsafeRawBufferPointer(rebasing: raw.dropFirst())
   }
 
+  /// Calls `body` with the bytes of a value, which are valid during the call.
+  func withBytes(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Void) {
+    defer { withExtendedLifetime(row.rows) {} }
+    body(bytes(column))
+  }
+
   private func literal(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
   func value(_ column: Int32) -> SQLValue {
@@ -83,7 +89,7 @@ enum RealText {
 
 extension PostgresRow {
   /// The bytes of a text that is not NULL.
-  func text(_ column: Int) throws -> [UInt8] { try utf8(column).map { Array($0) } ?? [] }
+  func text(_ column: Int) throws -> [UInt8] { try withUTF8(column) { $0.map { Array($0) } ?? [] } }
 
   /// A path's value as text.
   func string(_ column: Int, of value: SoupValue) throws -> String {

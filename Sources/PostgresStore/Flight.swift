@@ -48,14 +48,54 @@ extension PostgresConnection {
     }
   }
 
-  private func runOnce(_ flight: Flight, _ timeoutMs: Int64?) throws(PostgresError) -> [PostgresRows] {
+  /// Sends all statements, and calls `body` with each row of the last one as it arrives: a large result is never in memory
+  /// as a whole. If `body` throws, the statement is cancelled, which fails its transaction.
+  func run(_ flight: Flight, timeoutMs: Int64?, lastRows body: (PostgresRow) throws -> Void) throws {
+    try withoutActuallyEscaping(body) { body in
+      let reader = RowByRow(body: body, cancellation: cancellation)
+      do throws(PostgresError) {
+        _ = try runOnce(flight, timeoutMs, lastRows: reader)
+      } catch {
+        if let own = reader.failure { throw own }
+        guard error.code == .outdatedStatement, !isInTransaction else { throw error }
+        _ = try runOnce(flight, timeoutMs, lastRows: reader)
+      }
+      if let own = reader.failure { throw own }
+    }
+  }
+
+  /// Passes rows on until its body throws.
+  private final class RowByRow {
+    private let body: (PostgresRow) throws -> Void
+    private let cancellation: PostgresCancellation
+    private(set) var failure: (any Error)?
+
+    init(body: @escaping (PostgresRow) throws -> Void, cancellation: PostgresCancellation) {
+      self.body = body
+      self.cancellation = cancellation
+    }
+
+    func take(_ row: PostgresRow) {
+      guard failure == nil else { return }
+      do {
+        try body(row)
+      } catch {
+        failure = error
+        cancellation.cancel()
+      }
+    }
+  }
+
+  private func runOnce(
+    _ flight: Flight, _ timeoutMs: Int64?, lastRows: RowByRow? = nil
+  ) throws(PostgresError) -> [PostgresRows] {
     guard flight.count > 0 else { return [] }
     makeRoom(for: flight.count)
     let open = try requireHandle(), end = deadline(timeoutMs), wasInTransaction = isInTransaction
     guard cpostgres_enter_pipeline(open) == 1 else { throw lost() }
     let steps = try send(flight, open)
     guard cpostgres_pipeline_sync(open) == 1 else { throw lost() }
-    let outcome = try collect(steps, flight, until: end)
+    let outcome = try collect(steps, flight, until: end, lastRows)
     guard cpostgres_exit_pipeline(open) == 1 else { throw lost() }
     if let failure = outcome.failure {
       if failure.code == .outdatedStatement { forgetStatements() }
@@ -114,11 +154,14 @@ extension PostgresConnection {
   }
 
   private func collect(
-    _ steps: [Step], _ flight: Flight, until end: Int64
+    _ steps: [Step], _ flight: Flight, until end: Int64, _ lastRows: RowByRow?
   ) throws(PostgresError) -> (rows: [PostgresRows], failure: PostgresError?) {
     var rows: [PostgresRows] = [], failure: PostgresError?
     for step in steps {
-      guard let result = try nextResult(until: end) else { throw lost() }
+      if lastRows != nil, case .run(flight.count - 1) = step, failure == nil {
+        guard cpostgres_set_single_row_mode(try requireHandle()) == 1 else { throw lost("an unexpected answer") }
+      }
+      let result = try result(until: end, lastRows)
       let status = Int(cpostgres_result_status(result))
       switch (step, status) {
       case (.prepare(let key, let name), CPOSTGRES_COMMAND_OK):
@@ -140,6 +183,15 @@ extension PostgresConnection {
     defer { cpostgres_clear(sync) }
     guard Int(cpostgres_result_status(sync)) == CPOSTGRES_PIPELINE_SYNC else { throw lost("an unexpected answer") }
     return (rows, failure)
+  }
+
+  /// Returns a statement's result, after its rows that come one by one.
+  private func result(until end: Int64, _ lastRows: RowByRow?) throws(PostgresError) -> OpaquePointer {
+    while let result = try nextResult(until: end) {
+      guard let lastRows, Int(cpostgres_result_status(result)) == CPOSTGRES_SINGLE_TUPLE else { return result }
+      lastRows.take(PostgresRows(result)[0])
+    }
+    throw lost()
   }
 
   private func sql(of step: Step, _ flight: Flight) -> String {

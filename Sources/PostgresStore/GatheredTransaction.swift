@@ -29,17 +29,29 @@ package final class GatheredTransaction {
     return last
   }
 
+  /// Sends what waits, and this statement, and calls `body` with each of its rows as it arrives.
+  func forEach(
+    _ sql: String, _ parameters: [PostgresParameter], timeoutMs: Int64?, _ body: (PostgresRow) throws -> Void
+  ) throws {
+    waiting.add(sql, parameters)
+    try sending { try connection.run($0, timeoutMs: timeoutMs, lastRows: body) }
+  }
+
   /// Sends what waits.
   /// - Returns: The rows of each statement.
   @discardableResult
   func send(timeoutMs: Int64? = nil) throws -> [PostgresRows] {
+    try sending { try connection.run($0, timeoutMs: timeoutMs) }
+  }
+
+  private func sending<T>(_ run: (Flight) throws -> T) throws -> T {
     if let failure { throw failure }
     do {
       guard !wasSent || connection.isInWorkingTransaction else { throw PostgresConnection.failedTransaction }
       let flight = waiting
       waiting = Flight()
       wasSent = true
-      return try connection.run(flight, timeoutMs: timeoutMs)
+      return try run(flight)
     } catch {
       failure = error
       throw error

@@ -62,6 +62,10 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     }
   }
 
+  /// True if the server permits only reading: it was demoted, or set so, since the connection was made. It has committed
+  /// nothing, and the next connection looks for a host that can be written to.
+  var isRefusalToWrite: Bool { sqlState == "25006" }
+
   /// True if a disk of the server is full.
   package var isDiskFull: Bool { sqlState == "53100" }
 

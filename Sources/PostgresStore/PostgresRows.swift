@@ -43,7 +43,7 @@ package final class PostgresRows: @unchecked Sendable {
 
   func type(_ column: Int) -> UInt32 { cpostgres_column_type(handle, Int32(column)) }
 
-  /// The binary form of a value; nil for NULL. Valid while this object lives.
+  /// The binary form of a value; nil for NULL. Valid while this object lives: a caller keeps it alive.
   func bytes(_ row: Int32, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
     guard (0..<columnCount).contains(column) else { throw PostgresError(.unexpectedResult, "the result has no column \(column)") }
     guard cpostgres_is_null(handle, row, Int32(column)) == 0 else { return nil }
@@ -91,11 +91,17 @@ package struct PostgresRow {
   package func string(_ column: Int) throws(PostgresError) -> String { try value(optionalString(column), column) }
 
   package func optionalString(_ column: Int) throws(PostgresError) -> String? {
-    try utf8(column).map { String(decoding: $0, as: UTF8.self) }
+    defer { withExtendedLifetime(rows) {} }
+    return try utf8(column).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The UTF-8 of a text; nil for NULL. Valid while the result lives.
-  package func utf8(_ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
+  /// Calls `body` with the UTF-8 of a text, which is valid during the call; nil for NULL.
+  package func withUTF8<T>(_ column: Int, _ body: (UnsafeRawBufferPointer?) throws -> T) throws -> T {
+    defer { withExtendedLifetime(rows) {} }
+    return try body(try utf8(column))
+  }
+
+  private func utf8(_ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
     guard let bytes = try rows.bytes(row, column) else { return nil }
     switch rows.type(column) {
     case PostgresType.text, PostgresType.varchar, PostgresType.name, PostgresType.json, PostgresType.unknown: return bytes
@@ -103,21 +109,24 @@ package struct PostgresRow {
     }
   }
 
-  /// The bytes of a `bytea`; nil for NULL. Valid while the result lives.
-  package func optionalBytes(_ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
+  /// The bytes of a `bytea`; nil for NULL.
+  package func optionalBytes(_ column: Int) throws(PostgresError) -> [UInt8]? {
+    defer { withExtendedLifetime(rows) {} }
     guard let bytes = try rows.bytes(row, column) else { return nil }
     guard rows.type(column) == PostgresType.bytes else { throw mismatch(column, "bytes") }
-    return bytes
+    return Array(bytes)
   }
 
   /// An array of `bigint` without NULLs; empty for NULL.
   package func int64s(_ column: Int) throws(PostgresError) -> [Int64] {
-    try elements(column, PostgresType.int64, 8).map { $0.bigEndian(Int64.self) }
+    defer { withExtendedLifetime(rows) {} }
+    return try elements(column, PostgresType.int64, 8).map { $0.bigEndian(Int64.self) }
   }
 
   /// An array of `text` without NULLs; empty for NULL.
   package func strings(_ column: Int) throws(PostgresError) -> [String] {
-    try elements(column, PostgresType.text, nil).map { String(decoding: $0, as: UTF8.self) }
+    defer { withExtendedLifetime(rows) {} }
+    return try elements(column, PostgresType.text, nil).map { String(decoding: $0, as: UTF8.self) }
   }
 
   private func elements(_ column: Int, _ type: UInt32, _ size: Int?) throws(PostgresError) -> [UnsafeRawBufferPointer] {

@@ -6,10 +6,9 @@ extension PostgresSnapshot {
   func page(
     _ index: Int, of spec: QuerySpec, soup name: String?, head: String, asRecords: Bool, anchors: inout CursorAnchors?
   ) throws -> QueryPage {
-    let (product, isTooFar) = max(0, index).multipliedReportingOverflow(by: spec.pageSize)
-    let start = isTooFar ? Int.max : product
+    let start = spec.firstRow(ofPage: index)
     guard spec.kind != .smart else {
-      return try smartPage(spec, from: start, as: PageForm(head: head, row: .columns), lookingAhead: anchors != nil)
+      return try smartRows(spec, from: start, as: PageForm(head: head, row: .columns), lookingAhead: anchors != nil).page
     }
     let form = PageForm(head: head, row: spec.selectPaths != nil ? .columns : asRecords ? .record : .entry)
     return try reader(spec, name).page(from: start, limit: spec.pageSize, as: form, anchors: &anchors)
@@ -20,7 +19,7 @@ extension PostgresSnapshot {
   func count(_ spec: QuerySpec, soup name: String?) throws -> Int {
     guard spec.kind == .smart else { return try reader(spec, name).count() }
     let rows = try smartRows(spec, "SELECT count(*) FROM (", ") AS q")
-    return Int(try rows.rows.only().int64(0))
+    return Int(try rows.only().int64(0))
   }
 
   func entryIds(_ spec: QuerySpec, soup name: String, limit: Int) throws -> [Int64] {
@@ -29,7 +28,7 @@ extension PostgresSnapshot {
       throw StoreError(
         .invalidSmartSql, "to remove entries, smart SQL must select their ids as the column id: {\(name):_soupEntryId}")
     }
-    let rows = try smartRows(spec, "SELECT q.id FROM (", ") AS q LIMIT \(limit)").rows
+    let rows = try smartRows(spec, "SELECT q.id FROM (", ") AS q LIMIT \(limit)")
     return try rows.map { try $0.int64(0) }
   }
 
@@ -46,28 +45,26 @@ extension PostgresSnapshot {
 
   // MARK: Smart SQL
 
-  /// The rows of a smart query, and its columns as SQLite names them.
-  struct SmartRows {
-    let rows: PostgresRows
-    let columns: [ResultColumn]
-
-    func text(as form: PageForm, limit: Int, lookingAhead: Bool) throws -> QueryPage {
-      guard rows.count > 0 else { return .empty(form, isLast: true) }
-      var text = RowText(FetchedRow(rows[0], columns), columns: Int32(columns.count), form: form)
-      for i in 0..<min(limit, rows.count) { try text.append(FetchedRow(rows[i], columns)) }
-      return text.page(isLast: !lookingAhead || rows.count <= limit)
-    }
-  }
-
-  private func smartPage(_ spec: QuerySpec, from start: Int, as form: PageForm, lookingAhead: Bool) throws -> QueryPage {
-    let rows = try smartRows(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start)
-    return try rows.text(as: form, limit: spec.pageSize, lookingAhead: lookingAhead)
-  }
-
   func namedRows(_ spec: QuerySpec, pageIndex: Int) throws -> NamedRows {
-    let rows = try smartRows(spec, limit: spec.pageSize + 1, offset: pageIndex * spec.pageSize)
-    let page = try rows.text(as: PageForm(head: "", row: .columns), limit: spec.pageSize, lookingAhead: true)
-    return NamedRows(names: rows.columns.map(\.name), text: page.text, isLast: page.isLast)
+    let rows = try smartRows(
+      spec, from: spec.firstRow(ofPage: pageIndex), as: PageForm(head: "", row: .columns), lookingAhead: true)
+    return NamedRows(names: rows.columns.map(\.name), text: rows.page.text, isLast: rows.page.isLast)
+  }
+
+  /// A page of a smart query, and its columns as SQLite names them.
+  func smartRows(
+    _ spec: QuerySpec, from start: Int, as form: PageForm, lookingAhead: Bool
+  ) throws -> (page: QueryPage, columns: [ResultColumn]) {
+    let columns = try translated(spec).resultColumns
+    var text: RowText?, isLast = true
+    try forEachSmart(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start) { row in
+      let row = FetchedRow(row, columns)
+      var page = text ?? RowText(row, columns: Int32(columns.count), form: form)
+      text = nil
+      if page.rows < spec.pageSize { try page.append(row) } else { isLast = false }
+      text = page
+    }
+    return (text?.page(isLast: isLast) ?? .empty(form, isLast: true), columns)
   }
 
   func soupNames(inSmartSql text: String) throws -> [String] {
@@ -81,42 +78,55 @@ extension PostgresSnapshot {
 
   func resultHash(of spec: QuerySpec) throws -> Int? {
     server.add("SET LOCAL statement_timeout = \(Tuning.watchedMs)")
-    let found: SmartRows
+    struct TooMuch: Error {}
+    let columns = try translated(spec).resultColumns
+    var hasher = Hasher(), rows = 0, bytes = 0
     do {
-      found = try smartRows(spec, limit: Tuning.watchedRows + 1, offset: 0)
+      try forEachSmart(spec, limit: Tuning.watchedRows + 1, offset: 0) { row in
+        rows += 1
+        let row = FetchedRow(row, columns)
+        for column in 0..<Int32(columns.count) {
+          row.withBytes(column) { raw in
+            hasher.combine(row.type(column))
+            hasher.combine(raw.count)
+            hasher.combine(bytes: raw)
+            bytes += raw.count
+          }
+        }
+        guard rows <= Tuning.watchedRows, bytes <= Tuning.watchedBytes else { throw TooMuch() }
+      }
+    } catch is TooMuch {
+      return nil
     } catch let error as PostgresError where error.code == .cancelled {
       return nil
     }
-    guard found.rows.count <= Tuning.watchedRows else { return nil }
-    var hasher = Hasher(), bytes = 0
-    for i in 0..<found.rows.count {
-      let row = FetchedRow(found.rows[i], found.columns)
-      for column in 0..<Int32(found.columns.count) {
-        hasher.combine(row.type(column))
-        let raw = row.bytes(column)
-        hasher.combine(raw.count)
-        hasher.combine(bytes: raw)
-        bytes += raw.count
-      }
-      if bytes > Tuning.watchedBytes { return nil }
-    }
-    hasher.combine(found.rows.count)
+    hasher.combine(rows)
     return hasher.finalize()
   }
 
-  private func smartRows(_ spec: QuerySpec, limit: Int, offset: Int) throws -> SmartRows {
-    try smartRows(spec, "SELECT * FROM (", ") AS q LIMIT \(limit) OFFSET \(offset)")
+  /// Calls `body` with rows of a smart query as they arrive.
+  private func forEachSmart(
+    _ spec: QuerySpec, limit: Int, offset: Int, _ body: (PostgresRow) throws -> Void
+  ) throws {
+    try smart(spec, "SELECT * FROM (", ") AS q LIMIT \(limit) OFFSET \(offset)") { sql, parameters in
+      try server.forEach(sql, parameters, timeoutMs: Tuning.longAnswerMs, body)
+    }
+  }
+
+  private func smartRows(_ spec: QuerySpec, _ before: String, _ after: String) throws -> PostgresRows {
+    try smart(spec, before, after) { try server.query($0, $1, timeoutMs: Tuning.longAnswerMs) }
   }
 
   /// Runs a smart query wrapped in another statement.
   /// - Throws: ``StoreError`` `.notOnThisEngine` for what PostgreSQL refuses and SQLite does not.
-  private func smartRows(_ spec: QuerySpec, _ before: String, _ after: String) throws -> SmartRows {
+  private func smart<T>(
+    _ spec: QuerySpec, _ before: String, _ after: String, _ run: (String, [PostgresParameter]) throws -> T
+  ) throws -> T {
     let translated = try translated(spec)
     var parameters = Parameters()
     let sql = translated.sql(spec.bindings(nil), &parameters)
     do {
-      let rows = try server.query(before + sql + after, parameters.list, timeoutMs: Tuning.longAnswerMs)
-      return SmartRows(rows: rows, columns: translated.resultColumns)
+      return try run(before + sql + after, parameters.list)
     } catch let error as PostgresError where error.isOfStatement {
       throw StoreError.notOnThisEngine("this smart SQL (\(error.message))", sql: spec.smartSql)
     }

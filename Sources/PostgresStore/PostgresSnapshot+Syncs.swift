@@ -77,7 +77,10 @@ extension PostgresSnapshot {
 
   func assignedId(for localId: String, in soup: String) throws -> String? {
     try query(
-      "SELECT id FROM \(schema).assigned_ids WHERE soup = $1 AND localId = $2",
+      """
+      SELECT id FROM \(schema).assigned_ids
+      WHERE soup = $1 AND \(schema).digest(localId) = \(schema).digest($2) AND localId = $2
+      """,
       [try number(soup), .text(PostgresText.storable(localId))]
     ).first?.string(0)
   }
@@ -154,13 +157,17 @@ extension PostgresSnapshot {
 
   // MARK: Key-value stores
 
+  /// Finds the key `$2` of the store `$1`.
+  static let keyCondition = "store = $1 AND sha256(key) = sha256($2) AND key = $2"
+
+  static func key(_ key: String, _ store: String) -> [PostgresParameter] { [.text(store), .bytes(Array(key.utf8))] }
+
   func keyValue(_ key: String, in store: String) throws -> [UInt8]? {
-    try query("SELECT value FROM \(schema).keyvalue WHERE store = $1 AND key = $2", [.text(store), .text(key)]).first?
-      .optionalBytes(0).map { Array($0) }
+    try query("SELECT value FROM \(schema).keyvalue WHERE \(Self.keyCondition)", Self.key(key, store)).first?.optionalBytes(0)
   }
 
   func hasKeyValue(_ key: String, in store: String) throws -> Bool {
-    try query("SELECT FROM \(schema).keyvalue WHERE store = $1 AND key = $2", [.text(store), .text(key)]).count > 0
+    try query("SELECT FROM \(schema).keyvalue WHERE \(Self.keyCondition)", Self.key(key, store)).count > 0
   }
 
   func keyValueCount(in store: String) throws -> Int {
@@ -168,19 +175,14 @@ extension PostgresSnapshot {
   }
 
   func keyValueKeys(in store: String, matching pattern: String?) throws -> [String] {
-    guard let pattern else {
-      return try query("SELECT key FROM \(schema).keyvalue WHERE store = $1 ORDER BY key", [.text(store)]).map {
-        try $0.string(0)
-      }
-    }
     var like = ""
-    for c in pattern.unicodeScalars {
+    for c in (pattern ?? "*").unicodeScalars {
       if c == "%" || c == "_" || c == "\\" { like += "\\" }
       like.unicodeScalars.append(c == "*" ? "%" : c)
     }
     return try query(
-      "SELECT key FROM \(schema).keyvalue WHERE store = $1 AND key LIKE $2 ORDER BY key", [.text(store), .text(like)]
-    ).map { try $0.string(0) }
+      "SELECT key FROM \(schema).keyvalue WHERE store = $1 AND key LIKE $2 ORDER BY key", Self.key(like, store)
+    ).map { String(decoding: try $0.optionalBytes(0) ?? [], as: UTF8.self) }
   }
 
   func keyValueStoreNames() throws -> [String] {

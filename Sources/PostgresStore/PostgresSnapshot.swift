@@ -59,6 +59,11 @@ class PostgresSnapshot: StoreSnapshot {
     try server.query(sql, parameters, timeoutMs: timeoutMs)
   }
 
+  /// Calls `body` with each row as it arrives, so that a large result is never in memory as a whole.
+  func forEach(_ sql: String, _ parameters: [PostgresParameter], _ body: (PostgresRow) throws -> Void) throws {
+    try server.forEach(sql, parameters, timeoutMs: timeoutMs, body)
+  }
+
   func ids(_ sql: String, _ parameters: [PostgresParameter]) throws -> [Int64] {
     try query(sql, parameters).map { try $0.int64(0) }
   }
@@ -144,7 +149,7 @@ class PostgresSnapshot: StoreSnapshot {
       if i > 0 { batch.text.append(UInt8(ascii: ",")) }
       batch.ids.append(try rows[i].int64(2))
       batch.versions.append(try rows[i].int64(1))
-      if let text = try rows[i].utf8(0) { batch.text.append(contentsOf: text) }
+      try rows[i].withUTF8(0) { if let text = $0 { batch.text.append(contentsOf: text) } }
     }
     batch.text.append(UInt8(ascii: "]"))
     return batch
@@ -295,7 +300,8 @@ class PostgresSnapshot: StoreSnapshot {
     for i in 0..<rows.count {
       let at = Int(try rows[i].int64(0)) - 1
       found[at] += 1
-      if found[at] == 1, let stored = try rows[i].utf8(1) { isSame[at] = text.isText(stored, ofRecord: records[at], on: page) }
+      guard found[at] == 1 else { continue }
+      isSame[at] = try rows[i].withUTF8(1) { $0.map { text.isText($0, ofRecord: records[at], on: page) } ?? false }
     }
     return records.indices.map { found[$0] == 1 && isSame[$0] }
   }

@@ -171,7 +171,7 @@ extension PostgresTransaction {
     add(
       """
       INSERT INTO \(schema).assigned_ids (soup, localId, id, arrivedAt) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (soup, localId) DO UPDATE SET id = excluded.id, arrivedAt = excluded.arrivedAt
+      ON CONFLICT (soup, \(schema).digest(localId)) DO UPDATE SET id = excluded.id, arrivedAt = excluded.arrivedAt
       """, [try number(soup), .text(PostgresText.storable(localId)), .text(id), .int64(now)])
   }
 
@@ -203,9 +203,15 @@ extension PostgresTransaction {
 
   func removeUploaded(_ id: Int64, externalId: String?, from name: String) throws {
     let table = try table(name)
-    let owner = try query("SELECT owner FROM \(table.sql) WHERE id = $1", [.int64(id)]).first?.optionalInt64(0)
+    let isShared = try query(
+      """
+      SELECT owner IS NOT NULL
+      OR EXISTS (SELECT FROM \(schema).soup_members m WHERE m.soup = $2 AND m.entry = $1 AND m.owner < 0)
+      FROM \(table.sql) WHERE id = $1
+      """, [.int64(id), .int64(table.soup.number)]
+    ).first?.bool(0)
     try remove([id], from: name)
-    guard let externalId, owner != nil else { return }
+    guard let externalId, isShared == true else { return }
     advanceUploads()
     add(
       """
@@ -281,12 +287,14 @@ extension PostgresTransaction {
     add(
       """
       INSERT INTO \(schema).sync_pages (sync, page, value) VALUES ($1, $2, $3)
-      ON CONFLICT (sync, page) DO UPDATE SET value = excluded.value
+      ON CONFLICT (sync, \(schema).digest(page)) DO UPDATE SET value = excluded.value
       """, [.int64(sync), .text(page), .utf8(value)])
   }
 
   func forgetSyncPage(_ page: String, of sync: Int64) throws {
-    add("DELETE FROM \(schema).sync_pages WHERE sync = $1 AND page = $2", [.int64(sync), .text(page)])
+    add(
+      "DELETE FROM \(schema).sync_pages WHERE sync = $1 AND \(schema).digest(page) = \(schema).digest($2) AND page = $2",
+      [.int64(sync), .text(page)])
   }
 
   func forgetSyncPages(of sync: Int64) throws {
@@ -299,13 +307,12 @@ extension PostgresTransaction {
     add(
       """
       INSERT INTO \(schema).keyvalue (store, key, value) VALUES ($1, $2, $3)
-      ON CONFLICT (store, key) DO UPDATE SET value = excluded.value
-      """, [.text(store), .text(key), .bytes(value)])
+      ON CONFLICT (store, sha256(key)) DO UPDATE SET value = excluded.value
+      """, Self.key(key, store) + [.bytes(value)])
   }
 
   func removeKeyValue(_ key: String, from store: String) throws -> Bool {
-    try query("DELETE FROM \(schema).keyvalue WHERE store = $1 AND key = $2 RETURNING store", [.text(store), .text(key)]).count
-      > 0
+    try query("DELETE FROM \(schema).keyvalue WHERE \(Self.keyCondition) RETURNING store", Self.key(key, store)).count > 0
   }
 
   func clearKeyValues(in store: String) throws { add("DELETE FROM \(schema).keyvalue WHERE store = $1", [.text(store)]) }

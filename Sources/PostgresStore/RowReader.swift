@@ -118,7 +118,7 @@ struct RowReader {
     return (items + ["id \(direction)"]).joined(separator: ", ")
   }
 
-  /// Calls `body` with rows in the query's order.
+  /// Calls `body` with rows in the query's order, each as it arrives.
   private func forEach(
     _ selected: String, in span: RowSpan, backwards: Bool = false, _ body: (PostgresRow) throws -> Void
   ) throws {
@@ -128,15 +128,18 @@ struct RowReader {
     for (i, range) in ranges.enumerated() where found < span.limit {
       var parameters = Parameters()
       let source = source(range, &parameters)
-      let rows = try snapshot.query(
+      let before = found
+      try snapshot.forEach(
         """
         SELECT \(selected) \(source) ORDER BY \(ordering(ascending: ascending))
         LIMIT \(parameters.add(.int(span.limit - found))) OFFSET \(parameters.add(.int(skipping)))
-        """, parameters.list)
-      for row in 0..<rows.count { try body(rows[row]) }
-      found += rows.count
+        """, parameters.list
+      ) { row in
+        found += 1
+        try body(row)
+      }
       // If the range ended while rows were skipped, all of its rows were skipped.
-      if rows.count > 0 { skipping = 0 } else if skipping > 0, i + 1 < ranges.count { skipping -= try count(range) }
+      if found > before { skipping = 0 } else if skipping > 0, i + 1 < ranges.count { skipping -= try count(range) }
     }
   }
 

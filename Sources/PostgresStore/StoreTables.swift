@@ -10,6 +10,9 @@ enum StoreTables {
       soups bigint NOT NULL DEFAULT 0, uploads bigint NOT NULL DEFAULT 0, pruned bigint NOT NULL DEFAULT 0)
       WITH (fillfactor = 50);
     INSERT INTO {s}.state DEFAULT VALUES;
+    -- For unique texts of any length: an index row has at most about 2,700 bytes. The encoding is always UTF8.
+    CREATE FUNCTION {s}.digest(a_text text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+      SELECT sha256(convert_to(a_text, 'UTF8')) $$;
     -- lastId: entry ids are given in order, and not again.
     CREATE TABLE {s}.soup_attrs (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, soupName text COLLATE "C" UNIQUE NOT NULL,
@@ -28,9 +31,13 @@ enum StoreTables {
     CREATE INDEX outbox_creates ON {s}.outbox (soup) WHERE operation = 'create';
     CREATE TABLE {s}.outbox_arrivals (soup bigint, entry bigint, PRIMARY KEY (soup, entry));
     CREATE TABLE {s}.assigned_ids (
-      soup bigint, localId text COLLATE "C", id text NOT NULL, arrivedAt bigint NOT NULL, PRIMARY KEY (soup, localId));
-    CREATE TABLE {s}.sync_pages (sync bigint, page text COLLATE "C", value text NOT NULL, PRIMARY KEY (sync, page));
-    CREATE TABLE {s}.keyvalue (store text COLLATE "C", key text COLLATE "C", value bytea NOT NULL, PRIMARY KEY (store, key));
+      soup bigint NOT NULL, localId text COLLATE "C" NOT NULL, id text NOT NULL, arrivedAt bigint NOT NULL);
+    CREATE UNIQUE INDEX assigned_ids_key ON {s}.assigned_ids (soup, {s}.digest(localId));
+    CREATE TABLE {s}.sync_pages (sync bigint NOT NULL, page text COLLATE "C" NOT NULL, value text NOT NULL);
+    CREATE UNIQUE INDEX sync_pages_key ON {s}.sync_pages (sync, {s}.digest(page));
+    -- Keys as bytes: unlike a text, they may contain U+0000.
+    CREATE TABLE {s}.keyvalue (store text COLLATE "C" NOT NULL, key bytea NOT NULL, value bytea NOT NULL);
+    CREATE UNIQUE INDEX keyvalue_key ON {s}.keyvalue (store, sha256(key));
     CREATE TABLE {s}.leases (
       name text COLLATE "C" PRIMARY KEY, owner text NOT NULL, fence bigint NOT NULL, expires timestamptz NOT NULL)
       WITH (fillfactor = 50);

@@ -66,7 +66,7 @@ package final class Writer: @unchecked Sendable {
             note(error)
             throw error
           }
-          if try resume(link) { return nil }
+          if error.isRefusalToWrite { link.drop() } else if try resume(link) { return nil }
           guard attempts < Tuning.flightAttempts else { throw error }
         }
       }
@@ -123,6 +123,10 @@ package final class Writer: @unchecked Sendable {
       if connection.isUsable {
         connection.rollBack()
         note(error)
+      }
+      if (error as? PostgresError)?.isRefusalToWrite == true {
+        link.drop()
+        throw error
       }
       if !connection.isUsable, try resume(link), let result { return result }
       throw error

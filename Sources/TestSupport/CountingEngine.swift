@@ -48,14 +48,13 @@ package final class CountingEngine: StoreEngine {
   package func close() { inner.close() }
 }
 
-/// SQLite files below a folder, opened by counting engines.
+/// The stores below a folder, opened by counting engines.
 package final class CountingEngines: StoreEngines {
-  private let inner: SQLiteEngines
+  private let inner: any StoreEngines
   private let counts: CallCounts
 
-  package init(folder: String, _ counts: CallCounts) {
-    inner = SQLiteEngines(
-      userDirectory: folder + "/user", globalDirectory: folder + "/global", recovery: .refuse, key: { nil })
+  package init(folder: String, _ counts: CallCounts) throws {
+    inner = try TestEngine.engines(in: folder)
     self.counts = counts
   }
 

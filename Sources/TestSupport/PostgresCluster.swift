@@ -106,7 +106,8 @@ package final class PostgresCluster: Sendable {
     ssl = $ssl
     # Acknowledged but not synced transactions stay in memory for long.
     wal_writer_delay = 10s
-    max_connections = 100
+    # Each store has up to six, and tests run side by side.
+    max_connections = 500
     shared_buffers = 32MB
     END
     printf '%s\\n' 'local all all trust' 'host all locked all scram-sha-256' 'host all all all trust' \\

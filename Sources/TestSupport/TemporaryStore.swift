@@ -2,43 +2,26 @@ import Database
 import FoundationEssentials
 import Glibc
 import JSON
-import PostgresStore
 import SmartStore
 import Support
 
-/// A temporary folder for one test, deleted with its contents on release.
+/// A temporary folder for one test, deleted on release with its contents and the stores below it.
 package final class TemporaryFolder: Sendable {
   /// The absolute path without a trailing slash.
   package let path: String
 
-  package init() throws {
-    var template = Array((FileManager.default.temporaryDirectory.path + "/tureen-test-XXXXXX").utf8CString)
+  /// - Parameter isInMemory: Whether its files are kept in memory, for tests that do not cover machine crashes.
+  package init(isInMemory: Bool = false) throws {
+    let memory = "/dev/shm", isPossible = isInMemory && access(memory, W_OK) == 0
+    let parent = isPossible ? memory : FileManager.default.temporaryDirectory.path
+    var template = Array((parent + "/tureen-test-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else { throw StoreError(.cannotOpenStore, String(cString: strerror(errno))) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { try? FileSystem.removeTree(path) }
-}
-
-/// The engine of the stores that tests make: SQLite, or PostgreSQL with `TUREEN_TEST_STORE=postgres` in the environment.
-/// Tests that look into SQLite's files fail with PostgreSQL.
-package enum TestEngine {
-  package static let isPostgres =
-    getenv(["TUREEN", "TEST", "STORE"].joined(separator: "_")).map { String(cString: $0) } == "postgres"
-
-  /// Opens a store for a folder: a file in it, or a schema of its own.
-  /// - Parameter folder: An absolute path.
-  package static func store(_ folder: String) throws -> Store {
-    guard isPostgres else { return try Store(name: "test", isGlobal: false, path: folder + "/store.sqlite") }
-    return Store(name: "test", isGlobal: false, engine: try postgres(folder))
-  }
-
-  /// Opens a store on the server that all tests of this process share.
-  package static func postgres(_ user: String) throws -> any StoreEngine {
-    let connector = PostgresConnector(try PostgresCluster.running().address(schema: "engine_tests"))
-    let engines = PostgresEngines(connector, org: "test", user: user)
-    defer { engines.close() }
-    return try engines.open("test", isGlobal: false)
+  deinit {
+    if TestEngine.isPostgres { TestEngine.removeStores(below: path) }
+    try? FileSystem.removeTree(path)
   }
 }
 
@@ -49,10 +32,11 @@ package final class TemporaryStore {
 
   /// The path of the database file.
   package var path: String { store.path }
+  private var place: String { folder.path + "/store.sqlite" }
 
   package init() throws {
     folder = try TemporaryFolder()
-    store = try TestEngine.store(folder.path)
+    store = try TestEngine.store(at: folder.path + "/store.sqlite")
   }
 
   /// Creates a store with one soup.
@@ -63,14 +47,14 @@ package final class TemporaryStore {
 
   deinit { store.close() }
 
-  /// Closes the store and reopens the same file.
+  /// Closes the store and reopens the same database.
   package func reopen() throws {
     store.close()
-    store = try TestEngine.store(folder.path)
+    store = try TestEngine.store(at: place)
   }
 
-  /// Opens a second store on the same file, as another process would. The caller closes it.
-  package func another() throws -> Store { try TestEngine.store(folder.path) }
+  /// Opens a second store on the same database, as another process would. The caller closes it.
+  package func another() throws -> Store { try TestEngine.store(at: place) }
 }
 
 extension Store {

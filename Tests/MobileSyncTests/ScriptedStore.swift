@@ -10,11 +10,12 @@ import TestSupport
 /// A store with a manager for a scripted server.
 final class ScriptedStore: Sendable {
   let store: Store
-  private let folder = TemporaryFolder()
+  private let folder: TemporaryFolder
   private let clients = Mutex<[(SyncManager, SalesforceClient)]>([])
 
   init() throws {
-    store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    folder = try TemporaryFolder()
+    store = try TestEngine.store(at: folder.path + "/test.sqlite")
     try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
   }
 

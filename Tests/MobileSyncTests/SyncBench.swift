@@ -51,12 +51,12 @@ final class SyncBench: Sendable {
     clock = ManualSandboxClock()
     if !realTime { sandbox.clock = clock }
     org = try await SandboxServer.start(sandbox)
-    folder = TemporaryFolder()
+    folder = try TemporaryFolder()
     if let counts {
       let engine = try CountingEngines(folder: folder.path, counts).open("test", isGlobal: false)
       store = Store(name: "test", isGlobal: false, engine: engine)
     } else {
-      store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+      store = try TestEngine.store(at: folder.path + "/test.sqlite")
     }
     try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
     let session = Session(accessToken: try org.issueAccessToken(), instanceURL: org.url, loginURL: org.url)
@@ -182,13 +182,6 @@ final class SyncBench: Sendable {
 enum UploadKind: String, CaseIterable, Sendable { case collection, batch, plain }
 
 enum BenchError: Error { case noSuchEntry(String) }
-
-final class TemporaryFolder: Sendable {
-  let path = FileManager.default.temporaryDirectory.appendingPathComponent("sync-\(UUID().uuidString)").path
-
-  init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
 
 /// Records the updates of a listener.
 final class UpdateRecorder: Sendable {

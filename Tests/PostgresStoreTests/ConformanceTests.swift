@@ -74,7 +74,7 @@ private final class TwoStores {
   init() throws {
     folder = try TemporaryFolder()
     sqlite = try Store(name: "test", isGlobal: false, path: folder.path + "/store.sqlite")
-    postgres = Store(name: "test", isGlobal: false, engine: try TestEngine.postgres(folder.path))
+    postgres = Store(name: "test", isGlobal: false, engine: try TestEngine.postgres(folder.path + "/store"))
   }
 
   func close() {

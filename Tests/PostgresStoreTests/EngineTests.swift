@@ -43,6 +43,24 @@ import Testing
     }
   }
 
+  /// Rows are read as they arrive: the result as a whole, of 10^12 rows, would fit into no memory.
+  @Test func page_moreBytesThanItMayHave_isRefusedBeforeTheRestArrives() throws {
+    let store = try Hosts().store()
+    defer { store.close() }
+    try store.registerSoup("s", indexSpecs: Self.specs)
+    try store.upsert("[\((0..<1000).map { "{\"n\":\($0)}" }.joined(separator: ","))]", into: "s")
+    let endless = QuerySpec.smart("SELECT a.{s:n} FROM {s} a, {s} b, {s} c, {s} d", pageSize: Int(Int32.max))
+    let error = failure {
+      try store.readBlocking { snapshot in
+        let snapshot = try #require(snapshot as? PostgresSnapshot)
+        _ = try snapshot.smartRows(endless, from: 0, as: PageForm(row: .columns, limit: 10_000), lookingAhead: true)
+      }
+    }
+    #expect(error?.code == .queryLimit)
+    #expect(error?.message.contains("has more than 10000 bytes; ask for fewer rows with 'pageSize'") == true)
+    #expect(try store.rows("SELECT count(*) FROM {s}") == "[[1000]]")
+  }
+
   @Test func write_fromSeveralHostsAtOnce_losesNothing() throws {
     let hosts = try Hosts(), stores = try (0..<3).map { _ in try hosts.store() }
     defer { for store in stores { store.close() } }

@@ -159,7 +159,7 @@ import Testing
     let large = String(repeating: "x", count: 3_000_000)
     var flight = Flight()
     for _ in 0..<5 { flight.add("SELECT $1", [.text(large)]) }
-    for rows in try connection.run(flight) { #expect(try rows.only().utf8(0)?.count == 3_000_000) }
+    for rows in try connection.run(flight) { #expect(try rows.only().string(0).utf8.count == 3_000_000) }
     try connection.execute("CREATE TEMPORARY TABLE t (body text)")
     var rows = PostgresCopyRows(columns: 1)
     for _ in 0..<5 { rows.append([.text(large)]) }

@@ -248,6 +248,32 @@ import Testing
     #expect(try edits.fixture.count(edits.table) == 2)
   }
 
+  /// The server itself says that nothing was committed, so nobody waits for it.
+  @Test func commit_serverTurnedReadOnly_failsAtOnceAndGoesOnLater() throws {
+    let cluster = try PostgresCluster()
+    defer { cluster.stop() }
+    let edits = try Edits(cluster), session = edits.fixture.session(), writer = Writer(session, edits.fixture.schema)
+    (writer.resumeAttempts, writer.resumePauseMs) = (2, 1)
+    _ = try writer.commit(edits.edit(0))
+    func permit(_ sessions: [PostgresSession], onlyReading: String) throws {
+      try edits.fixture.connection.execute("ALTER SYSTEM SET default_transaction_read_only = \(onlyReading)")
+      try edits.fixture.connection.execute("SELECT pg_reload_conf()")
+      for session in sessions {
+        while try session.query("SHOW default_transaction_read_only").only().string(0) != onlyReading {}
+      }
+    }
+    try permit([session], onlyReading: "on")
+    #expect(code { _ = try writer.commit(edits.edit(1)) } == .readOnlyServer)
+    try permit([], onlyReading: "off")
+    while code({ _ = try writer.commit(edits.edit(1)) }) == .readOnlyServer {}
+    try permit([session], onlyReading: "on")
+    let error = failure { try writer.transaction { _ = try $0.run(edits.edit(2)) } }
+    #expect(error?.sqlState == "25006" && error?.isRetryable == true)
+    try permit([], onlyReading: "off")
+    while code({ _ = try writer.commit(edits.edit(2)) }) == .readOnlyServer {}
+    #expect(try edits.faults(of: 3) == [0, 0])
+  }
+
   // MARK: A server that crashes
 
   /// Edits while something happens to the server, after every thirtieth edit.

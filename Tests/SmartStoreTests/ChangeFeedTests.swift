@@ -175,7 +175,8 @@ struct ChangeFeedTests {
     #expect(try changes(#"[{"k":"d"}]"#, "s") == [])
   }
 
-  @Test func observe_smartQueryTooLargeToCompare_tellsEveryChangeOfItsSoups() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "PostgreSQL refuses WITH RECURSIVE"))
+  func observe_smartQueryTooLargeToCompare_tellsEveryChangeOfItsSoups() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
     try store.store.upsert("[{}]", into: "s")
     let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
@@ -260,7 +261,8 @@ struct ChangeFeedTests {
     let observer = try listener.observe(store.store, "s")
     try other.upsert("[{}]", into: "s")
     #expect(listener.signal.wait(timeout: .now() + 900) == .success)
-    #expect(observer.take() == [change(all: true)])
+    // SQLite tells other processes only that something changed.
+    #expect(observer.take() == [TestEngine.isSQLite ? change(all: true) : change(created: [1])])
     try store.store.upsert("[{}]", into: "s")
     #expect(observer.take() == [change(created: [2])], "one's own writes are not another's")
   }
@@ -271,7 +273,7 @@ struct ChangeFeedTests {
     defer { other.close() }
     try other.upsert("[{}]", into: "s")
     try store.store.upsert("[{}]", into: "s")
-    #expect(observer.take() == [change(all: true)])
+    #expect(observer.take() == [TestEngine.isSQLite ? change(all: true) : change(created: [1, 2])])
   }
 
   @Test func changes_asSequence_yieldsWhatWasCommitted() async throws {

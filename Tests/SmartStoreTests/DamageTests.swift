@@ -8,6 +8,7 @@ import Testing
 @testable import SmartStore
 
 /// Files that are damaged, locked, full or read-only.
+@Suite(.enabled(if: TestEngine.isSQLite, "damages SQLite's files"))
 struct DamageTests {
   /// A registry that records what it moved aside.
   private final class Recovering: Sendable {

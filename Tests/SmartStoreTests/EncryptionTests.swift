@@ -46,7 +46,10 @@ private func expectFilled(_ path: String, _ key: StoreKey?, _ place: String = ""
 }
 
 /// Encrypted stores, in builds with the trait `Encryption`.
-@Suite(.enabled(if: StoreKey.isSupported, "needs the trait Encryption")) struct EncryptionTests {
+@Suite(
+  .enabled(if: TestEngine.isSQLite, "encrypts SQLite's files"),
+  .enabled(if: StoreKey.isSupported, "needs the trait Encryption"))
+struct EncryptionTests {
   /// Returns a raw key: deriving one from a passphrase takes time at each connection.
   private static func key(_ n: Int) -> StoreKey {
     let digits = String(n)

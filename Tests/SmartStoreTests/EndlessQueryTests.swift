@@ -9,6 +9,7 @@ import Testing
 @testable import SmartStore
 
 /// Endless queries, and queries beyond the limits.
+@Suite(.enabled(if: TestEngine.isSQLite, "PostgreSQL refuses WITH RECURSIVE, and its limits are others"))
 struct EndlessQueryTests {
   private static let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
   private static let endlessIds = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) AS id FROM c"

@@ -13,7 +13,7 @@ struct EngineSeamTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    registry = StoreRegistry(engines: CountingEngines(folder: folder.path, counts), cursorIds: CursorIds())
+    registry = StoreRegistry(engines: try CountingEngines(folder: folder.path, counts), cursorIds: CursorIds())
   }
 
   private func soup(_ specs: IndexSpec...) throws -> Store {

@@ -60,7 +60,18 @@ extension Store {
 
   func finishBulkLoad(_ soup: String) throws { try writeBlocking(.synced) { try $0.finishBulkLoad(soup: soup) } }
 
-  /// Returns the names of the indexes of the only soup.
+  /// The number of alterations that are not finished. On PostgreSQL each is one transaction.
+  func unfinishedAlterations() throws -> String {
+    try TestEngine.isSQLite ? rows("SELECT count(*) FROM long_operations_status") : "[[0]]"
+  }
+
+  /// What SQLite knows of the tables and indexes; elsewhere the specs of all soups.
+  func schemaText() throws -> String {
+    guard TestEngine.isSQLite else { return try soupNames().map { "\($0) \(try indexSpecs(ofSoup: $0))" }.joined() }
+    return try rows("SELECT * FROM sqlite_master")
+  }
+
+  /// Returns the names of the indexes of the only soup. Of SQLite alone.
   func indexNames() throws -> String {
     try rows("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name LIKE 'TABLE%' ORDER BY 1")
   }

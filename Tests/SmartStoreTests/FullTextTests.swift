@@ -21,6 +21,7 @@ extension Store {
 }
 
 /// The full-text index, and its consistency with the entries.
+@Suite(.enabled(if: TestEngine.isSQLite, "PostgreSQL has no FTS5 tables"))
 struct FullTextTests {
   private func soup() throws -> TemporaryStore {
     try TemporaryStore(soup: "s", [.string("Id"), .fullText("a"), .json1("j"), .fullText("b.c")])

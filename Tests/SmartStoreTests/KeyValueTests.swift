@@ -97,7 +97,8 @@ struct KeyValueTests {
     #expect(try longest.count() == 1)
   }
 
-  @Test func stores_nothingPut_leaveNoTraceInTheFile() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"))
+  func stores_nothingPut_leaveNoTraceInTheFile() throws {
     #expect(try values.get("k") == nil)
     #expect(try values.count() == 0)
     #expect(try values.keys() == [])
@@ -113,7 +114,8 @@ struct KeyValueTests {
     #expect(code { _ = try values.keys() } == .storeClosed)
   }
 
-  @Test func put_withSoups_bothLiveInOneFile() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"))
+  func put_withSoups_bothLiveInOneFile() throws {
     try store.store.registerSoup("s", indexSpecs: [.string("k")])
     try values.put([1], for: "k")
     try store.store.upsert(#"[{"k":"a"}]"#, into: "s")

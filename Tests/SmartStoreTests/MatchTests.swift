@@ -5,6 +5,7 @@ import Testing
 @testable import SmartStore
 
 /// `match` queries: the syntax, the hits, and what is rejected.
+@Suite(.enabled(if: TestEngine.isSQLite, "PostgreSQL refuses full-text queries"))
 struct MatchTests {
   private func people() throws -> TemporaryStore {
     let temporary = try TemporaryStore(

@@ -7,6 +7,7 @@ import Testing
 @testable import SmartStore
 
 /// New stores that several processes open at the same moment.
+@Suite(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"))
 struct NewStoreTests {
   @Test func open_newStoreFromSeveralProcessesAtOnce_isMadeOnceForAll() throws {
     let home = try TemporaryFolder()

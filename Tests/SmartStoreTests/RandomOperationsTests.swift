@@ -71,7 +71,7 @@ struct ModelComparison {
     }
     try #require(bare == model.rows.map { .object($0.entry) }, label)
     try compareQueries(store, label)
-    try #require(try store.rows("SELECT count(*) FROM long_operations_status") == "[[0]]", label)
+    try #require(try store.unfinishedAlterations() == "[[0]]", label)
   }
 
   private func compareQueries(_ store: Store, _ label: Comment) throws {
@@ -97,7 +97,8 @@ struct RandomOperationsTests {
   static let seed =
     ProcessInfo.processInfo.environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
 
-  @Test func operations_tenThousandAtRandom_equalTheModel() async throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "copies SQLite's files as a crash leaves them"))
+  func operations_tenThousandAtRandom_equalTheModel() async throws {
     print("TUREEN_SEED=\(Self.seed)")
     try await Self.onAThread { try Self.walkAlone() }
   }
@@ -144,14 +145,15 @@ struct RandomOperationsTests {
 
   private static func walkInTurns() throws {
     let home = try TemporaryFolder()
-    let registry = StoreRegistry(userDirectory: home.path + "/user", globalDirectory: home.path + "/global/stores")
+    let registry = try TestEngine.registry(in: home.path)
     defer { registry.close() }
     let store = try registry.store(isGlobal: true)
     try store.registerSoup("s", indexSpecs: specs)
     var comparison = ModelComparison(model: SoupModel(specs: specs), seed: seed)
     var random = SeededGenerator(state: seed &+ 1)
     var other = try SecondProcess(home: home.path), isOthersTurn = false
-    for step in 1...10_000 {
+    // An operation takes several round trips to PostgreSQL.
+    for step in 1...(TestEngine.isSQLite ? 10_000 : 1_000) {
       if random.below(4) == 0 { isOthersTurn.toggle() }
       if random.below(1000) == 0 {
         other.kill()

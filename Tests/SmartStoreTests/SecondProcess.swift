@@ -42,9 +42,10 @@ final class SecondProcess {
   init(home: String) throws {
     let script = home + "/script.lua"
     try Data(SecondProcess.script.utf8).write(to: URL(fileURLWithPath: script))
+    let store = try TestEngine.environment(home: home)
     process = try ChildProcess.start(
-      [SecondProcess.program.path, "run", "--home", home, script], takesInput: true,
-      errors: .inherited)
+      [SecondProcess.program.path, "run", "--home", home, script],
+      environment: ProcessInfo.processInfo.environment.merging(store) { $1 }, takesInput: true, errors: .inherited)
   }
 
   deinit { kill() }

@@ -127,8 +127,17 @@ struct SmartSqlTests {
   ])
   func query_smart_givesRows(_ sql: String, _ rows: String) throws {
     let temporary = try employees()
+    if !TestEngine.isSQLite, Self.ofSQLiteAlone.contains(where: { sql.contains($0) }) {
+      return #expect(code { _ = try temporary.store.rows(sql) } == .notOnThisEngine)
+    }
     #expect(try temporary.store.rows(sql) == rows)
   }
+
+  /// What PostgreSQL refuses in the statements above: infinite numbers, CAST, an alias in WHERE, table functions, blobs,
+  /// functions that it lacks, texts in double quotes, and WITH.
+  private static let ofSQLiteAlone = [
+    "9e999", "cast(", "x = 1", "json_each", "x'00ff'", "char(10", "= \"\"", "WITH RECURSIVE",
+  ]
 
   @Test func query_soupColumns_areEntries() throws {
     let temporary = try employees(), store = temporary.store
@@ -180,8 +189,9 @@ struct SmartSqlTests {
   ])
   func query_anythingButOneSelect_isRefused(_ sql: String) throws {
     let temporary = try employees(), store = temporary.store
-    #expect([.invalidSmartSql, .notReadOnly].contains(code { _ = try store.rows(sql) }))
-    #expect([.invalidSmartSql, .notReadOnly].contains(code { try store.removeEntries(matching: .smart(sql), from: "e") }))
+    let refusals: [StoreError.Code?] = [.invalidSmartSql, .notReadOnly] + (TestEngine.isSQLite ? [] : [.notOnThisEngine])
+    #expect(refusals.contains(code { _ = try store.rows(sql) }))
+    #expect(refusals.contains(code { try store.removeEntries(matching: .smart(sql), from: "e") }))
     #expect(try store.rows("SELECT count(*) FROM {e}") == "[[3]]")
   }
 

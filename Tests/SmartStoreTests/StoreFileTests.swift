@@ -6,6 +6,7 @@ import Testing
 
 @testable import SmartStore
 
+@Suite(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"))
 struct StoreFileTests {
   @Test func reopen_everything_isStillThere() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("Id"), .json1("j")])

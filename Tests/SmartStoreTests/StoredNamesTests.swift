@@ -7,6 +7,7 @@ import Testing
 @testable import SmartStore
 
 /// Tests that names are read from a store's file without changing it.
+@Suite(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"))
 struct StoredNamesTests {
   private let folder: TemporaryFolder
   private var path: String { folder.path + "/store.sqlite" }

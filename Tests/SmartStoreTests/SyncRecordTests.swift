@@ -123,11 +123,12 @@ struct SyncRecordTests {
     #expect(code { try store.sync(page, into: "s") } == .missingExternalId)
     #expect(code { try store.sync(page, into: "s", expecting: 50_000) } == .missingExternalId)
     #expect(try store.count(of: "s") == 0)
-    #expect(try store.indexNames().contains("TABLE_1_0_idx"))
+    if TestEngine.isSQLite { #expect(try store.indexNames().contains("TABLE_1_0_idx")) }
     #expect(code { try store.sync("[]", into: "s", by: "nope") } == .pathNotIndexed)
   }
 
-  @Test func load_large_putsIndexesOffUntilItIsFinished() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_large_putsIndexesOffUntilItIsFinished() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"b","Name":"2"}]"#, into: "s", expecting: 20_000)
     #expect(try store.indexNames() == "[]")
@@ -141,7 +142,8 @@ struct SyncRecordTests {
     #expect(try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 50_000) == StoreOutcome(stored: 1, created: 0, keptDirty: 0))
   }
 
-  @Test func load_queriedByAPath_buildsIndexesAtTheNextPage() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_queriedByAPath_buildsIndexesAtTheNextPage() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a"},{"Id":"b"}]"#, into: "s", expecting: 20_000)
     #expect(try store.count(try spec(#"{"queryType":"exact","indexPath":"_soupEntryId","matchKey":"1"}"#), soup: "s") == 1)
@@ -157,7 +159,8 @@ struct SyncRecordTests {
     #expect(try store.rows("SELECT {s:Id} FROM {s} ORDER BY 1") == #"[["a"],["b"],["c"],["d"],["e"]]"#)
   }
 
-  @Test func load_thatWaits_buildsIndexesAhead() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_thatWaits_buildsIndexesAhead() throws {
     let temporary = try soup(), store = temporary.store
     func buildAhead(_ least: Int) throws -> Bool {
       try store.writeBlocking(.pulled) { try $0.buildIndexAhead(soup: "s", whileMissing: least) }
@@ -178,7 +181,8 @@ struct SyncRecordTests {
     #expect(try store.rows("SELECT count(*) FROM {s} WHERE {s:Id} = 'b'") == "[[1]]")
   }
 
-  @Test func load_smallOrIntoAFilledSoup_keepsIndexes() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_smallOrIntoAFilledSoup_keepsIndexes() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 19_999)
     try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 1_000_000)
@@ -186,7 +190,8 @@ struct SyncRecordTests {
     #expect(try store.count(of: "s") == 1)
   }
 
-  @Test func load_anotherWriter_endsItFirst() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_anotherWriter_endsItFirst() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a"},{"Id":"a","Name":"later"}]"#, into: "s", expecting: 20_000)
     try store.upsert(#"[{"Id":"a","Name":"edit","__local__":true}]"#, into: "s", by: "Id")
@@ -196,7 +201,8 @@ struct SyncRecordTests {
     #expect(try store.rows("SELECT {s:Name} FROM {s} ORDER BY {s:Id}") == #"[["edit"],[null]]"#)
   }
 
-  @Test func load_ofADeadProcess_isEndedWhenTheStoreOpens() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_ofADeadProcess_isEndedWhenTheStoreOpens() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"a","Name":"2"}]"#, into: "s", expecting: 20_000)
     let here = ProcessIdentity.current
@@ -209,7 +215,8 @@ struct SyncRecordTests {
     #expect(try temporary.store.rows("SELECT loading FROM soup_attrs") == "[[null]]")
   }
 
-  @Test func load_ofALivingProcess_staysWhenTheStoreOpens() throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func load_ofALivingProcess_staysWhenTheStoreOpens() throws {
     let temporary = try soup()
     try temporary.store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 20_000)
     try temporary.reopen()

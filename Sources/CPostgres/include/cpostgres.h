@@ -27,6 +27,7 @@ enum {
   CPOSTGRES_BAD_RESPONSE = 5,
   CPOSTGRES_NONFATAL_ERROR = 6,
   CPOSTGRES_FATAL_ERROR = 7,
+  CPOSTGRES_SINGLE_TUPLE = 9,
   CPOSTGRES_PIPELINE_SYNC = 10,
   CPOSTGRES_PIPELINE_ABORTED = 11,
 };
@@ -74,6 +75,8 @@ int cpostgres_send_prepared(
 int cpostgres_put_copy_data(cpostgres_connection *_Nonnull connection, const char *_Nonnull bytes, int count);
 int cpostgres_put_copy_end(cpostgres_connection *_Nonnull connection, const char *_Nullable error);
 
+/* For the statement whose results come next: each of its rows becomes a result of its own, before the whole has arrived. */
+int cpostgres_set_single_row_mode(cpostgres_connection *_Nonnull connection);
 cpostgres_result *_Nullable cpostgres_get_result(cpostgres_connection *_Nonnull connection);
 int cpostgres_result_status(const cpostgres_result *_Nonnull result);
 /* `field` is a letter of the protocol's ErrorResponse: C SQLSTATE, M message, s schema, t table, c column, n constraint. */

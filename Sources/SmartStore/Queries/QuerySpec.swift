@@ -70,6 +70,12 @@ public struct QuerySpec: Sendable, Equatable {
     try validate()
   }
 
+  /// The number of the first row of a page, counted from 0: `Int.max` for a page that no result has.
+  package func firstRow(ofPage index: Int) -> Int {
+    let (row, isTooFar) = max(0, index).multipliedReportingOverflow(by: pageSize)
+    return isTooFar ? .max : row
+  }
+
   /// Throws unless the query can run. Specs created in Swift need this check, too.
   package func validate() throws(StoreError) {
     guard (1...Int(Int32.max)).contains(pageSize) else {

@@ -150,8 +150,8 @@ package protocol StoreTransaction: StoreSnapshot {
   func noteOwnStamp(_ stamp: Int64, of id: Int64, in name: String) throws
 
   /// Removes an entry whose deletion was uploaded and records the deletion, because a page that was
-  /// requested earlier may still contain the record. Records nothing for an entry that no sync down
-  /// has brought.
+  /// requested earlier may still contain the record. Records nothing for an entry that no sync has
+  /// brought or created on the server.
   /// - Parameter externalId: The external id of the entry.
   func removeUploaded(_ id: Int64, externalId: String?, from name: String) throws
 

@@ -75,6 +75,28 @@ import Testing
     await bench.world.close()
   }
 
+  /// A sync up has created the record, and no sync down has brought it before.
+  @Test(arguments: modes)
+  func syncDown_pageFromBeforeTheDeletionOfARecordCreatedHere_doesNotBringItBack(mode: ClientScript.Mode) async throws {
+    let bench = try await CrossingBench(mode, .collection), clients = bench.world.clients
+    try clients[1].save([
+      "Id": "local_1", "attributes": ["type": "Account"], "Name": "B", "__local__": true, "__locally_created__": true,
+      "__locally_updated__": false, "__locally_deleted__": false,
+    ])
+    try await bench.sync(1, .up)
+    bench.world.org.clock.advance(by: 5)
+    try await bench.down(whenAnswered: {
+      var entry = try #require(try clients[0].entries().first { $0.name == "B" })
+      entry["__local__"] = true
+      entry["__locally_deleted__"] = true
+      try clients[1].save(entry)
+      try await bench.sync(1, .up)
+    })
+    #expect(try clients[0].entries().map(\.name) == ["A"])
+    #expect(try bench.world.org.records(["Name"]).count == 1)
+    await bench.world.close()
+  }
+
   /// The page was read after the upload and has somebody else's later change: the next run requests
   /// it again.
   @Test func syncDown_pageFromBeforeTheAnswerToAnUpload_isAskedForAgain() async throws {

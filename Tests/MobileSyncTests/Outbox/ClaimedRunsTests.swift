@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: [0, 1]) func syncUp_twoHostsThousandsOfRuns_makeNothingTwice(faults: Int) async throws {
     let org = try await Self.startOrg()
-    let folder = TemporaryFolder(), path = folder.path + "/test.sqlite"
+    let folder = try TemporaryFolder(), path = folder.path + "/test.sqlite"
     let hosts = try (0..<2).map { try Host(name: "h\($0)", path: path, org, seed: Self.seed &+ UInt64(2 * faults + $0)) }
     let runs = max(2, Self.runs / 4)
     if faults > 0 { try org.faults.add(.dropBeforeResponse(), when: .probability(0.1), path: "**/sobjects**") }
@@ -86,7 +86,7 @@ private final class Host: Sendable {
 
   init(name: String, path: String, _ org: SandboxServer, seed: UInt64) throws {
     self.name = name
-    store = try Store(name: "test", isGlobal: false, path: path)
+    store = try TestEngine.store(at: path)
     try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
     let session = Session(accessToken: try org.issueAccessToken(), instanceURL: org.url, loginURL: org.url)
     client = SalesforceClient(session: session, policy: .never, observer: SyncTrafficObserver())

@@ -4,6 +4,7 @@ import RestClient
 import SandboxOrg
 import SmartStore
 import Synchronization
+import TestSupport
 
 @testable import MobileSync
 @testable import Salesforce
@@ -16,7 +17,7 @@ final class ScenarioWorld: Sendable {
   let store: Store
   let client: SalesforceClient
   let manager: SyncManager
-  private let folder = MemoryFolder()
+  private let folder: TemporaryFolder
   /// Ms by which the engine's clock is ahead.
   private let ahead = Ahead()
 
@@ -29,7 +30,8 @@ final class ScenarioWorld: Sendable {
     sandbox.seed = .none
     sandbox.pageSize = 3
     org = try await SandboxServer.start(sandbox)
-    store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    folder = try TemporaryFolder(isInMemory: true)
+    store = try TestEngine.store(at: folder.path + "/test.sqlite")
     for (soup, name) in [("accounts", "Name"), ("contacts", "LastName")] {
       try store.registerSoup(soup, indexSpecs: Self.specs(name))
     }

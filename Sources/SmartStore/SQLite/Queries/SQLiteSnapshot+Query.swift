@@ -6,8 +6,7 @@ extension SQLiteSnapshot {
     _ index: Int, of spec: QuerySpec, soup name: String?, head: String, asRecords: Bool,
     anchors: inout CursorAnchors?
   ) throws -> QueryPage {
-    let (product, isTooFar) = max(0, index).multipliedReportingOverflow(by: spec.pageSize)
-    let start = isTooFar ? Int.max : product
+    let start = spec.firstRow(ofPage: index)
     guard spec.kind != .smart else {
       return try smartPage(spec, from: start, as: PageForm(head: head, row: .columns), lookingAhead: anchors != nil)
     }

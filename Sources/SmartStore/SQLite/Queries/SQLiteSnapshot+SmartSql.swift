@@ -3,7 +3,8 @@ import Synchronization
 
 extension SQLiteSnapshot {
   func namedRows(_ spec: QuerySpec, pageIndex: Int) throws -> NamedRows {
-    let statement = try smartStatement(spec, limit: spec.pageSize + 1, offset: pageIndex * spec.pageSize)
+    try spec.validate()
+    let statement = try smartStatement(spec, limit: spec.pageSize + 1, offset: spec.firstRow(ofPage: pageIndex))
     defer { statement.reset() }
     let names = (0..<statement.columnCount).map { statement.columnName($0) }
     var rows = RowText(statement, columns: statement.columnCount, form: PageForm(head: "", row: .columns))

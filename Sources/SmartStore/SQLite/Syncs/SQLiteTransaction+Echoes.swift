@@ -78,9 +78,13 @@ extension SQLiteTransaction {
 
   func removeUploaded(_ id: Int64, externalId: String?, from name: String) throws {
     let soup = try self.soup(name)
-    let owner = try connection.firstValue("SELECT owner FROM \(soup.table) WHERE id = ?", [.integer(id)])
+    let isShared = try connection.firstValue(
+      """
+      SELECT owner IS NOT NULL OR EXISTS (SELECT 1 FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner < 0)
+      FROM \(soup.table) WHERE id = ?1
+      """, [.integer(id), .integer(soup.number)])
     try remove(CollectionOfOne(id), from: name)
-    guard let externalId, case .integer? = owner else { return }
+    guard let externalId, isShared == .integer(1) else { return }
     try connection.run(
       """
       INSERT OR IGNORE INTO outbox (soup, entry, version, sync, fence, operation, sentAt, sent)

@@ -3,6 +3,7 @@ import JSON
 import SandboxOrg
 import SmartStore
 import Synchronization
+import TestSupport
 
 @testable import MobileSync
 @testable import Salesforce
@@ -13,7 +14,7 @@ final class ClientWorld: Sendable {
   let layout: ClientLayout
   let org: DirectOrg
   let clients: [ScenarioClient]
-  private let folder = MemoryFolder()
+  private let folder: TemporaryFolder
 
   /// Records per page: so small that few records make several pages.
   private static let pageSize = 4
@@ -22,10 +23,11 @@ final class ClientWorld: Sendable {
     self.layout = layout
     let org = try DirectOrg(pageSize: Self.pageSize)
     self.org = org
-    let folder = folder
+    let folder = try TemporaryFolder(isInMemory: true)
+    self.folder = folder
     clients = try (0..<2).map { n in
       let file = layout == .oneStore ? "shared" : "client\(n)"
-      return try ScenarioClient(n, store: Store(name: "test", isGlobal: false, path: "\(folder.path)/\(file).sqlite"), org)
+      return try ScenarioClient(n, store: TestEngine.store(at: "\(folder.path)/\(file).sqlite"), org)
     }
     for store in stores { try store.registerSoup("accounts", indexSpecs: Self.specs) }
   }
@@ -147,19 +149,4 @@ private final class DirectClock: Sendable {
   init(_ org: DirectOrg) { self.org = org }
 
   func now() -> Int64 { org.clock.now() * 1_000 + ahead.withLock { $0 } }
-}
-
-/// A folder without disk syncs; these tests do not cover machine crashes.
-final class MemoryFolder: Sendable {
-  let path: String
-
-  init() {
-    let memory = "/dev/shm"
-    let parent =
-      FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
-    path = "\(parent)/sync-\(UUID().uuidString)"
-    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }
