@@ -13,11 +13,12 @@ enum ControlSchema {
     CREATE TABLE {s}.writers (
       id text PRIMARY KEY, epoch bigint NOT NULL DEFAULT 1, seq bigint NOT NULL DEFAULT 0, host text NOT NULL,
       seen timestamptz NOT NULL DEFAULT clock_timestamp()) WITH (fillfactor = 50);
+    -- regular: when a repeated job was due by its interval, while an attempt out of turn has moved due.
     CREATE TABLE {s}.jobs (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, store int NOT NULL REFERENCES {s}.stores ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('sync', 'script')), name text NOT NULL, args text NOT NULL DEFAULT '{}',
       queue text NOT NULL DEFAULT 'default', every_ms bigint CHECK (every_ms > 0),
-      due timestamptz NOT NULL DEFAULT clock_timestamp(),
+      due timestamptz NOT NULL DEFAULT clock_timestamp(), regular timestamptz,
       state text NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'running', 'done', 'failed')),
       owner text, fence bigint NOT NULL DEFAULT 0, until timestamptz, attempts int NOT NULL DEFAULT 0,
       max_attempts int NOT NULL DEFAULT 5 CHECK (max_attempts > 0), error text, UNIQUE (store, kind, name))
@@ -53,14 +54,15 @@ enum ControlSchema {
 
     """
 
-  /// `claim` takes a due job, or one whose worker has been silent for too long. A job that ends its
-  /// workers counts as failed after its last attempt.
+  /// `claim` takes a due job, or one whose worker has been silent for too long. `a_stores` limits it to
+  /// stores, null for all. A job that ends its workers counts as failed after its last attempt.
   private static let jobFunctions = """
     CREATE FUNCTION {s}.next_due(a_due timestamptz, a_every_ms bigint, a_now timestamptz) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE AS $$
       SELECT CASE WHEN a_due > a_now THEN a_due ELSE a_due + a_every_ms
         * (floor(extract(epoch FROM a_now - a_due) * 1000 / a_every_ms) + 1)::double precision * interval '1 ms' END $$;
-    CREATE FUNCTION {s}.claim(a_owner text, a_queue text, a_ttl_ms bigint) RETURNS SETOF {s}.jobs LANGUAGE plpgsql AS $$
+    CREATE FUNCTION {s}.claim(a_owner text, a_queue text, a_ttl_ms bigint, a_stores bigint[], a_kinds text[])
+    RETURNS SETOF {s}.jobs LANGUAGE plpgsql AS $$
     DECLARE
       j {s}.jobs;
       t timestamptz := clock_timestamp();
@@ -68,14 +70,15 @@ enum ControlSchema {
       LOOP
         SELECT * INTO j FROM {s}.jobs
           WHERE queue = a_queue AND ((state = 'ready' AND due <= t) OR (state = 'running' AND until < t))
+            AND (a_stores IS NULL OR store = ANY (a_stores)) AND kind = ANY (a_kinds)
           ORDER BY due, id LIMIT 1 FOR UPDATE SKIP LOCKED;
         IF NOT FOUND THEN RETURN; END IF;
         IF j.state = 'running' THEN
           UPDATE {s}.runs SET ended = t, outcome = 'lost' WHERE job = j.id AND fence = j.fence AND ended IS NULL;
           IF j.attempts >= j.max_attempts THEN
             UPDATE {s}.jobs SET state = CASE WHEN every_ms IS NULL THEN 'failed' ELSE 'ready' END,
-              due = CASE WHEN every_ms IS NULL THEN due ELSE {s}.next_due(due, every_ms, t) END,
-              attempts = CASE WHEN every_ms IS NULL THEN attempts ELSE 0 END, owner = NULL, until = NULL,
+              due = CASE WHEN every_ms IS NULL THEN due ELSE {s}.next_due(coalesce(regular, due), every_ms, t) END,
+              regular = NULL, attempts = CASE WHEN every_ms IS NULL THEN attempts ELSE 0 END, owner = NULL, until = NULL,
               error = 'its worker vanished in each attempt' WHERE id = j.id;
             CONTINUE;
           END IF;
@@ -104,10 +107,11 @@ enum ControlSchema {
       UPDATE {s}.jobs SET
         state = CASE WHEN NOT is_over OR every_ms IS NOT NULL THEN 'ready' ELSE a_outcome END,
         due = CASE
-          WHEN is_over THEN CASE WHEN every_ms IS NULL THEN due ELSE {s}.next_due(due, every_ms, t) END
+          WHEN is_over THEN CASE WHEN every_ms IS NULL THEN due ELSE {s}.next_due(coalesce(regular, due), every_ms, t) END
           WHEN a_outcome = 'released' THEN least(due, t)
           -- 10 s, 20 s, 40 s ... 1 h, each by up to a quarter more or less, so that hosts do not come back together.
           ELSE t + least(3600, 5 * 2 ^ least(attempts, 10)) * (0.75 + random() / 2) * interval '1 s' END,
+        regular = CASE WHEN is_over THEN NULL ELSE coalesce(regular, due) END,
         attempts = CASE WHEN a_outcome = 'released' THEN greatest(0, attempts - 1)
           WHEN a_outcome = 'done' OR (is_over AND every_ms IS NOT NULL) THEN 0 ELSE attempts END,
         error = a_error, owner = NULL, until = NULL WHERE id = a_id;

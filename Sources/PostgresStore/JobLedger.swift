@@ -29,7 +29,7 @@ package struct Job: Sendable, Equatable {
 
 /// The jobs of a database and the record of their attempts. All times are the server's.
 package struct JobLedger: Sendable {
-  private let schema: PostgresSchema
+  let schema: PostgresSchema
   /// Ms after which a running job without ``renew(_:owner:on:)`` is given to another worker.
   package var claimMs: Int64
 
@@ -124,13 +124,13 @@ package struct JobLedger: Sendable {
     ).map(job)
   }
 
-  /// Makes a job that failed, is done or waits due at once, with all its attempts.
+  /// Makes a job that failed, is done or waits due at once, with all its attempts. A repeated job keeps its regular times.
   /// - Throws: ``PostgresError`` `.noSuchJob`, `.jobIsRunning`.
   package func retry(_ id: Int64, on connection: PostgresConnection) throws -> Job {
     var flight = Flight()
     flight.add(
       """
-      UPDATE \(schema.sql).jobs SET state = 'ready', due = clock_timestamp(), attempts = 0
+      UPDATE \(schema.sql).jobs SET state = 'ready', due = clock_timestamp(), regular = coalesce(regular, due), attempts = 0
       WHERE id = $1 AND state <> 'running' RETURNING \(Self.columns)
       """, [.int64(id)])
     flight.add("SELECT pg_notify($1, queue) FROM \(schema.sql).jobs WHERE id = $2", [.text(channel), .int64(id)])
@@ -160,10 +160,19 @@ package struct JobLedger: Sendable {
   /// ask at once: each job goes to one of them.
   ///
   /// If the answer is lost, the job waits until its claim expires.
-  /// - Returns: nil if no job is due.
-  package func claim(queue: String = "default", owner: String, on connection: PostgresConnection) throws -> Job? {
+  /// - Parameters:
+  ///   - stores: The stores whose jobs this worker can run; nil for all.
+  ///   - kinds: The kinds of jobs that it can run.
+  /// - Returns: nil if no such job is due.
+  package func claim(
+    queue: String = "default", owner: String, stores: [Int64]? = nil, kinds: [Job.Kind] = Job.Kind.allCases,
+    on connection: PostgresConnection
+  ) throws -> Job? {
     let rows = try connection.query(
-      "SELECT \(Self.columns) FROM \(schema.sql).claim($1, $2, $3)", [.text(owner), .text(queue), .int64(claimMs)])
+      "SELECT \(Self.columns) FROM \(schema.sql).claim($1, $2, $3, $4::bigint[], $5)",
+      [
+        .text(owner), .text(queue), .int64(claimMs), stores.map { .int64s($0) } ?? .null, .texts(kinds.map(\.rawValue)),
+      ])
     return try rows.first.map(job)
   }
 

@@ -32,7 +32,7 @@ package struct PostgresConnector: Sendable {
   ///   `.unsupportedServer`, `.transactionPooler`; what `password` throws.
   package func connect() throws -> PostgresConnection {
     try Self.loadLibrary()
-    let secret = try password() ?? address.password
+    let secret = try secret()
     var failures: [PostgresError] = []
     let hosts: [PostgresAddress.Host?] = address.hosts.isEmpty ? [nil] : address.hosts
     for host in hosts {
@@ -50,6 +50,9 @@ package struct PostgresConnector: Sendable {
     }
     throw failure
   }
+
+  /// The password that a connection made now would use; nil for libpq's own sources.
+  package func secret() throws -> String? { try password() ?? address.password }
 
   /// - Parameter name: Another library than libpq.so.5, for tests of the message.
   /// - Throws: ``PostgresError`` `.libraryMissing`.

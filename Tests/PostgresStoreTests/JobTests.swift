@@ -205,6 +205,80 @@ import Testing
     #expect(again.state == .ready && again.due == first.due + hour && again.attempts == 0)
   }
 
+  /// A daily job at a quarter past two stays one, however many attempts it takes.
+  @Test func schedule_attemptsOutOfTurn_doNotMoveIt() throws {
+    let hour: Int64 = 3_600_000, first = try add("hourly") { $0.everyMs = hour }
+    let failing = try #require(try ledger.claim(owner: "w", on: connection))
+    #expect(try ledger.finish(failing, .failed("no network", isFinal: false), owner: "w", on: connection))
+    #expect(try job(first.id).due > first.due)
+    try connection.execute("UPDATE \(fixture.schema.sql).jobs SET due = clock_timestamp()")
+    let second = try #require(try ledger.claim(owner: "w", on: connection))
+    #expect(try ledger.finish(second, .done, owner: "w", on: connection))
+    #expect(try job(first.id).due == first.due + hour)
+    // A run between two regular ones does not move it, either.
+    #expect(try ledger.retry(first.id, on: connection).due < first.due + hour)
+    let third = try #require(try ledger.claim(owner: "w", on: connection))
+    #expect(try ledger.finish(third, .done, owner: "w", on: connection))
+    #expect(try job(first.id).due == first.due + hour)
+  }
+
+  // MARK: Workers that run some jobs only
+
+  @Test func claim_storesAndKinds_areThoseOfTheWorker() throws {
+    let other = try fixture.schema.openStore(connection, org: "acme", user: "bob", name: "main")
+    let foreign = try add("theirs") { $0.store = other.id }, script = try add("nightly") { $0.kind = .script }
+    #expect(try ledger.claim(owner: "w", stores: [fixture.store.id], kinds: [.sync], on: connection) == nil)
+    #expect(try ledger.claim(owner: "w", stores: [], on: connection) == nil)
+    let due = try ledger.due(queue: "default", on: connection)
+    #expect(due.map(\.store) == [fixture.store.id, other.id] && due.map(\.kind) == [.script, .sync])
+    #expect(try ledger.claim(owner: "w", stores: [other.id], kinds: [.sync], on: connection)?.id == foreign.id)
+    #expect(try ledger.claim(owner: "w", stores: [fixture.store.id, other.id], on: connection)?.id == script.id)
+    #expect(try ledger.due(queue: "default", on: connection).isEmpty)
+  }
+
+  @Test func msUntilDue_isThatOfTheNextJob() throws {
+    func wait(_ stores: [Int64]) throws -> Int64? {
+      try ledger.msUntilDue(queue: "default", stores: stores, kinds: [.sync], on: connection)
+    }
+    let mine = [fixture.store.id]
+    #expect(try wait(mine) == nil)
+    try add("script") { $0.kind = .script }
+    #expect(try wait(mine) == nil)
+    let later = try add("later") { $0.delayMs = 60_000 }
+    let ms = try #require(try wait(mine))
+    #expect(ms > 30_000 && ms <= 60_000)
+    #expect(try wait([mine[0] + 1]) == nil)
+    try shift(later.id, "due", "2 minutes")
+    #expect(try #require(try wait(mine)) <= -60_000)
+    _ = try #require(try ledger.claim(owner: "w", kinds: [.sync], on: connection))
+    let claim = try #require(try wait(mine))
+    #expect(claim > 0 && claim <= ledger.claimMs)
+  }
+
+  @Test func figures_countEachJobOnce() throws {
+    #expect(try ledger.figures(on: connection).isEmpty)
+    let late = try add("late"), running = try add("running"), silent = try add("silent"), failed = try add("failed")
+    try add("future") { $0.delayMs = 60_000 }
+    try add("other") { $0.queue = "slow" }
+    for job in [running, silent, failed] { try shift(job.id, "due", "1 day") }
+    _ = try #require(try ledger.claim(owner: "w", on: connection))
+    _ = try #require(try ledger.claim(owner: "w", on: connection))
+    let last = try #require(try ledger.claim(owner: "w", on: connection))
+    #expect(try ledger.finish(last, .failed("x", isFinal: true), owner: "w", on: connection))
+    try shift(silent.id, "until", "40 seconds")
+    try shift(late.id, "due", "90 seconds")
+    let figures = try ledger.figures(on: connection)
+    #expect(figures.map(\.queue) == ["default", "slow"])
+    let own = figures[0]
+    #expect(own.due == 2 && own.waiting == 1 && own.running == 1 && own.failed == 1 && own.failing == 0 && own.done == 0)
+    #expect(own.lagMs >= 90_000 && own.lagMs < 600_000)
+    #expect(figures[1].due == 1)
+    let retried = try #require(try ledger.claim(queue: "slow", owner: "w", on: connection))
+    #expect(try ledger.finish(retried, .failed("x", isFinal: false), owner: "w", on: connection))
+    let slow = try ledger.figures(on: connection)[1]
+    #expect(slow.due == 0 && slow.waiting == 1 && slow.failing == 1 && slow.lagMs == 0)
+  }
+
   // MARK: Budgets
 
   private func budget(_ cap: Int64, spanMs: Int64 = 1 << 40) -> BudgetedCalls.Budget {
