@@ -108,6 +108,8 @@ let package = Package(
       name: "LuaBridge",
       dependencies: ["CLua", "CLuaBridge", "CIsolation", "JSON", "Support"],
       exclude: ["Lua"]),
+    // The start of a program that must not outlive this one.
+    .target(name: "CChildProcess"),
     // The HTTP front of every pretend server; it knows no vendor.
     .target(
       name: "SandboxServer",
@@ -129,7 +131,7 @@ let package = Package(
       name: "Tureen",
       dependencies: [
         "LuaBridge", "Salesforce", "RestCollections", "Parse", "MobileSync", "PostgresStore", "SmartStore", "RestClient", "JSON",
-        "RecordScan", "Support", log,
+        "RecordScan", "Support", "CChildProcess", log,
         // Listens for the browser of a sign-in.
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -201,8 +203,9 @@ let package = Package(
     .testTarget(
       name: "TureenTests",
       dependencies: [
-        "Tureen", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient", "RestCollections", "Salesforce", "SandboxOrg",
-        "SandboxParse", "SmartStore", "Support", "TestSupport", .product(name: "CryptoExtras", package: "swift-crypto"),
+        "Tureen", "JSON", "MobileSync", "Parse", "PostgresStore", "RecordScan", "RestClient", "RestCollections", "Salesforce",
+        "SandboxOrg", "SandboxParse", "SmartStore", "Support", "TestSupport",
+        .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     // Damaged inputs for all that reads what others write; the corpora are in Tests/Fixtures/Fuzz.

@@ -9,7 +9,8 @@ extension HostOptions {
   static func spelledOut(_ arguments: [String]) -> [String] {
     let valued: Set<String> = [
       "--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host",
-      "--allow-service", "--store-name", "--output", "--external-id", "--types", "--record-type", "--separator",
+      "--allow-service", "--store-name", "--output", "--external-id", "--types", "--record-type", "--separator", "--every",
+      "--at", "--in", "--queue", "--attempts", "--args", "--slots", "--scripts",
     ]
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
@@ -57,6 +58,20 @@ struct HostOptions: ParsableArguments {
   func prepare(
     configDirectory: String?, _ adjust: (inout HostSettings) -> Void = { _ in }
   ) throws -> (host: Host, sandbox: EmbeddedSandbox) {
+    let (host, _, sandbox) = try parts(configDirectory: configDirectory, adjust)
+    return (host, sandbox)
+  }
+
+  /// Returns the checked settings of hosts, and the sandbox org that they start on demand.
+  /// - Throws: As ``prepare(configDirectory:_:)``.
+  func settings(configDirectory: String?) throws -> (settings: HostSettings, sandbox: EmbeddedSandbox) {
+    let (_, settings, sandbox) = try parts(configDirectory: configDirectory) { _ in }
+    return (settings, sandbox)
+  }
+
+  private func parts(
+    configDirectory: String?, _ adjust: (inout HostSettings) -> Void
+  ) throws -> (host: Host, settings: HostSettings, sandbox: EmbeddedSandbox) {
     let level = try logLevel()
     do {
       let sandbox = EmbeddedSandbox(home: try HostSettings.resolvedHome(home))
@@ -67,7 +82,7 @@ struct HostOptions: ParsableArguments {
       adjust(&settings)
       let host = Host(settings: settings)
       try host.prepare()
-      return (host, sandbox)
+      return (host, settings, sandbox)
     } catch {
       complain("\(error)")
       throw ExitCode(ExitStatus.configuration)

@@ -31,7 +31,8 @@ struct TureenCommand: ParsableCommand {
     version: Tureen.version,
     subcommands: [
       RunCommand.self, SyncCommand.self, StatusCommand.self, QueryCommand.self, SoupsCommand.self, SyncsCommand.self,
-      ExportCommand.self, ImportCommand.self, InitCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self,
+      ExportCommand.self, ImportCommand.self, InitCommand.self, ExecCommand.self, ReplCommand.self, JobCommand.self,
+      WorkerCommand.self, SandboxCommand.self,
       StoreCommand.self, CacheCommand.self, RestCommand.self,
       SpecCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self, VersionCommand.self,
     ])

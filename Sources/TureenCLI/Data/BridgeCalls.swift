@@ -52,7 +52,7 @@ final class BridgeCalls {
   }
 
   /// Runs `body`; prints the error that ends it early and returns its exit status.
-  private static func ended(by isJSON: Bool, _ body: () throws -> Int32) -> Int32 {
+  static func ended(by isJSON: Bool, _ body: () throws -> Int32) -> Int32 {
     do {
       return try body()
     } catch let failure as CallFailure {

@@ -13,6 +13,12 @@ struct CallFailure: Error {
     error = ["domain": .string(domain), "code": .string(code), "message": .string(message), "retryable": false]
   }
 
+  /// The failure for a mistyped sync, with the one that was probably meant.
+  static func noSuchSync(_ name: String, among known: [String]) -> CallFailure {
+    let hint = BridgeCalls.hint(for: name, among: known, none: "; name the folder of usersyncs.json with --config")
+    return CallFailure(domain: "sync", code: "noSuchSync", "sync '\(name)' does not exist\(hint)")
+  }
+
   var domain: String { error["domain"]?.stringValue ?? "bridge" }
   var code: String { error["code"]?.stringValue ?? "internal" }
   var message: String { (error["message"]?.stringValue ?? "the call failed") + hint }

@@ -73,9 +73,7 @@ struct SyncCommand: ParsableCommand {
     }
     return try names.map { name in
       guard let sync = known.first(where: { $0.name == name }) else {
-        let hint = BridgeCalls.hint(
-          for: name, among: known.map(\.name), none: "; name the folder of usersyncs.json with --config")
-        throw CallFailure(domain: "sync", code: "noSuchSync", "sync '\(name)' does not exist\(hint)")
+        throw CallFailure.noSuchSync(name, among: known.map(\.name))
       }
       return sync
     }

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import Support
 import Tureen
 
 /// A saved sync and the outcome of its last run, for display.
@@ -47,6 +48,9 @@ struct SyncSummary {
 
 /// Formats points in time.
 enum TimeText {
+  /// Ms since 1970 UTC.
+  static var now: Int64 { SystemClock.millisecondsSince1970() }
+
   /// `2026-11-26 19:05Z`
   /// - Parameter milliseconds: Since 1970 UTC.
   static func minute(_ milliseconds: Int64) -> String {
