@@ -85,6 +85,8 @@ extension JobWorker {
   package convenience init(_ settings: WorkerSettings, tell: @escaping @Sendable (WorkerNews) -> Void) throws {
     let (settled, home) = try Host(settings: settings.host).settledSettings()
     let database = try JobDatabase(settled)
+    var settings = settings
+    if let seconds = settled.leaseSeconds { settings.claimMs = seconds * 1_000 }
     try self.init(
       settings, database, runner: HostRunner(settings, settled: settled, home: home, database), tell: tell)
   }

@@ -17,7 +17,7 @@ package struct WorkerSettings: Sendable {
   package var owner = WorkerSettings.newOwner()
 
   /// How long a job stays reserved without a heartbeat, in milliseconds: as long as a lease.
-  var claimMs: Int64 { host.leaseSeconds.map { $0 * 1_000 } ?? Tuning.jobClaimMs }
+  var claimMs = Tuning.jobClaimMs
   var pollMs = Tuning.jobPollMs
   var graceMs = Tuning.workerGraceMs
   var accountsMs = Tuning.workerAccountsMs
