@@ -236,6 +236,9 @@ extension PostgresTransaction {
 
   private static let timeMs = "clock_timestamp() + $3 * interval '1 ms'"
 
+  /// A time that PostgreSQL can represent.
+  private static func time(_ duration: Int64) -> PostgresParameter { .double(Double(min(duration, Tuning.longestLeaseMs))) }
+
   /// By the server's clock, which all hosts share.
   func acquireLease(
     _ name: String, owner: String, now: Int64, duration: Int64, takeover: (Lease) -> Bool
@@ -249,7 +252,7 @@ extension PostgresTransaction {
       """
       INSERT INTO \(schema).leases AS l (name, owner, fence, expires) VALUES ($1, $2, 1, \(Self.timeMs))
       ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, fence = l.fence + 1, expires = excluded.expires RETURNING fence
-      """, [stored, .text(owner), .double(Double(duration))]
+      """, [stored, .text(owner), Self.time(duration)]
     ).only()
     return Lease(
       name: name, owner: owner, fence: try row.int64(0), expiresAt: SystemClock.millisecondsSince1970() + duration)
@@ -258,7 +261,7 @@ extension PostgresTransaction {
   func renewLease(_ lease: Lease, now: Int64, duration: Int64) throws -> Lease {
     let renewed = try query(
       "UPDATE \(schema).leases SET expires = \(Self.timeMs) WHERE name = $1 AND owner = $2 AND fence = $4 RETURNING fence",
-      [.text(PostgresText.storable(lease.name)), .text(lease.owner), .double(Double(duration)), .int64(lease.fence)])
+      [.text(PostgresText.storable(lease.name)), .text(lease.owner), Self.time(duration), .int64(lease.fence)])
     guard renewed.count == 1 else { throw lost(lease) }
     return Lease(
       name: lease.name, owner: lease.owner, fence: lease.fence, expiresAt: SystemClock.millisecondsSince1970() + duration)

@@ -36,6 +36,8 @@ enum Tuning {
   /// Milliseconds that a claimed job belongs to its worker without a sign of life, and that a lease
   /// holds: three missed heartbeats.
   static let leaseMs: Int64 = 30_000
+  /// Milliseconds that a lease holds at most, a century: PostgreSQL's times end in the year 294276.
+  static let longestLeaseMs: Int64 = 36_525 * 86_400_000
   /// Calls that are reserved from a budget at a time: a reservation costs a round trip, and a killed
   /// host loses what it had reserved.
   static let reservedCalls: Int64 = 50
