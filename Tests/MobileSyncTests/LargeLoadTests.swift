@@ -27,7 +27,8 @@ import Testing
     return Int(text.filter(\.isNumber)) ?? -1
   }
 
-  @Test func syncDown_slowServer_buildsIndexesWhileItWaits() async throws {
+  @Test(.enabled(if: TestEngine.isSQLite, "bulk loads without indexes are SQLite's"))
+  func syncDown_slowServer_buildsIndexesWhileItWaits() async throws {
     let bench = try ScriptedStore(), store = bench.store
     let all = Self.indexes(of: store), seen = Mutex<[Int]>([]), isOver = Mutex(false)
     let server = try ScriptedServer { request in

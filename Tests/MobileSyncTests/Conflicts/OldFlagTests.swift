@@ -7,7 +7,7 @@ import Testing
 @testable import SmartStore
 
 /// Files of earlier releases contain flags that are 1 or texts. They mark an edit just like true.
-@Suite struct OldFlagTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "writes into SQLite's file what an earlier release wrote")) struct OldFlagTests {
   private static let types = [IndexType.string, .integer, .json1], values = ["1", #""1""#, #""true""#]
 
   @Test(arguments: types, values)
