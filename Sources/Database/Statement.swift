@@ -54,6 +54,12 @@ package final class Statement {
     }
   }
 
+  package func bind(_ index: Int32, textCopy text: [UInt8]) {
+    _ = text.withUnsafeBytes {
+      csqlite_bind_text_transient(handle, index, $0.baseAddress ?? nowhere, Int32(clamping: $0.count))
+    }
+  }
+
   /// Binds text without copying it. The bytes must stay valid until the statement is reset.
   package func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
     _ = csqlite_bind_text_static(handle, index, text.baseAddress ?? nowhere, Int32(clamping: text.count))

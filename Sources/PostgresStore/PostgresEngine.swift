@@ -12,6 +12,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   package let writerQueue: DispatchQueue
   private let name: String
   private let schema: String
+  private let store: PostgresSchema.Store, control: PostgresSchema
   private let session: PostgresSession
   private let writer: Writer
   private let readers: PostgresReaders
@@ -25,6 +26,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   ///   - store: Opened in the control schema.
   package init(name: String, _ store: PostgresSchema.Store, _ control: PostgresSchema, _ connector: PostgresConnector) {
     self.name = name
+    (self.store, self.control) = (store, control)
     location = "\(connector.address) (\(store.schema))"
     schema = PostgresName.quoted(store.schema)
     writerQueue = DispatchQueue(label: "tureen.store.writer.\(name)")
@@ -104,6 +106,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
       busy.isTransient = true
       return busy
     }
+    if error.sqlState == "42P01", error.message.contains("copy_of") { return StoreError.copyEnded }
     // The schema, or a table that every store has.
     if error.sqlState == "3F000" || error.sqlState == "42P01" {
       return StoreError(.postgres, "store '\(name)' was removed from the database (\(error.message))")
@@ -128,6 +131,19 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
     guard let feed, !feed.prune() else { return }
     feed.stop()
     self.feed = nil
+  }
+
+  /// A `match` query needs words, which have no index here.
+  package var supportsFullText: Bool { false }
+
+  package func finishCopy() throws {
+    let finishing = control.finishing(store)
+    try writerQueue.sync {
+      try transact(.synced) { transaction in
+        transaction.add(finishing.drop)
+        transaction.add(finishing.update, finishing.parameters)
+      }
+    }
   }
 
   package func databaseSize() throws -> Int64 {

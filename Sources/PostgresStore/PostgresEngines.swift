@@ -43,29 +43,67 @@ package final class PostgresEngines: StoreEngines {
     return PostgresEngine(name: name, store, control, connector)
   }
 
+  package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
+    let key = key(isGlobal)
+    let store = try with { connection in
+      let store = try control.openCopy(connection, org: key.org, user: key.user, name: name, of: source)
+      try waitUntilClosed(store, connection, patienceMs: Tuning.copyPatienceMs) {
+        StoreError(.storeInUse, "another command copies into store '\(name)'; wait for it, or end it first")
+      }
+      return store
+    }
+    return PostgresEngine(name: name, store, control, connector)
+  }
+
   private func stores(_ connection: PostgresConnection, _ isGlobal: Bool) throws -> [PostgresSchema.Store] {
     let key = key(isGlobal)
     return try control.stores(connection).filter { $0.org == key.org && $0.user == key.user }
   }
 
   package func names(isGlobal: Bool) throws -> [String] {
-    try with { try stores($0, isGlobal).map(\.name).sorted() }
+    try with { try stores($0, isGlobal).filter { !$0.isUnfinished }.map(\.name).sorted() }
+  }
+
+  package func unfinishedCopies(isGlobal: Bool) throws -> [String] {
+    try with { try stores($0, isGlobal).filter(\.isUnfinished).map(\.name).sorted() }
+  }
+
+  /// Returns the stores and unfinished copies of all orgs and users, in the order of their creation.
+  package func allStores() throws -> [PostgresSchema.Store] { try with { try control.stores($0) } }
+
+  /// Removes stores that are not open, all or none.
+  /// - Throws: ``StoreError`` `.storeInUse`.
+  package func remove(_ stores: [PostgresSchema.Store]) throws {
+    guard !stores.isEmpty else { return }
+    try with { connection in
+      for store in stores {
+        try waitUntilClosed(store, connection, patienceMs: Tuning.removalPatienceMs) { inUse(store.name) }
+      }
+      try control.removeStores(connection, stores)
+    }
   }
 
   package func remove(_ name: String, isGlobal: Bool) throws {
     try with { connection in
       guard let store = try stores(connection, isGlobal).first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return }
-      let end = SystemClock.monotonicMilliseconds() + Tuning.removalPatienceMs
-      // A session that was just closed may still be listed.
-      while try isOpen(store, connection) {
-        guard SystemClock.monotonicMilliseconds() < end else {
-          throw StoreError(
-            .storeInUse,
-            "store '\(name)' is open in another process or on another host; close it there first. Nothing was removed")
-        }
-        _ = try connection.query("SELECT pg_sleep(0.02)")
-      }
+      try waitUntilClosed(store, connection, patienceMs: Tuning.removalPatienceMs) { inUse(name) }
       try control.removeStore(connection, store)
+    }
+  }
+
+  private func inUse(_ name: String) -> StoreError {
+    StoreError(
+      .storeInUse, "store '\(name)' is open in another process or on another host; close it there first. Nothing was removed")
+  }
+
+  /// Waits for sessions that have ended and are still listed.
+  private func waitUntilClosed(
+    _ store: PostgresSchema.Store, _ connection: PostgresConnection, patienceMs: Int64, _ inUse: () -> StoreError
+  ) throws {
+    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    while try isOpen(store, connection) {
+      guard SystemClock.monotonicMilliseconds() < end else { throw inUse() }
+      _ = try connection.query("SELECT pg_sleep(0.02)")
     }
   }
 

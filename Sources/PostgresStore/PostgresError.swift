@@ -22,6 +22,8 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     case outdatedStatement
     /// The schema belongs to another program, or was written by a newer build.
     case foreignSchema, newerSchema
+    /// A copy's name belongs to a store; a store is an unfinished copy.
+    case storeExists, unfinishedCopy
     /// The user lacks a privilege.
     case notPermitted
     /// A lease was taken over, or the writer was replaced by a newer one of the same name.

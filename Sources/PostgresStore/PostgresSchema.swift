@@ -11,6 +11,8 @@ package struct PostgresSchema: Sendable {
     package let org: String, user: String, name: String
     /// The schema with its tables.
     package let schema: String
+    /// Whether it is an unfinished copy, which cannot be opened.
+    package var isUnfinished = false
   }
 
   package init(_ name: String = PostgresAddress.defaultSchema) {
@@ -28,7 +30,7 @@ package struct PostgresSchema: Sendable {
 
   private static let program = "Tureen"
   private var version: Int64 { Int64(migrations.count) }
-  private var storeVersion: Int64 { Int64(storeMigrations.count) }
+  var storeVersion: Int64 { Int64(storeMigrations.count) }
 
   // MARK: The control schema
 
@@ -162,20 +164,27 @@ package struct PostgresSchema: Sendable {
     }
   }
 
-  /// - Returns: nil if another host created the store just now.
   private func openedStore(_ connection: PostgresConnection, _ org: String, _ user: String, _ name: String) throws -> Store? {
     let key: [PostgresParameter] = [.text(org), .text(user), .text(name)]
     let known = try connection.query(
       "SELECT id, version FROM \(sql).stores WHERE org = $1 AND usr = $2 AND name = $3 FOR NO KEY UPDATE", key)
     if let row = known.first {
       let store = Store(id: try row.int64(0), org: org, user: user, name: name, schema: schemaName(try row.int64(0)))
+      try throwIfUnfinished(store, version: try row.int64(1), connection)
       try migrate(store, from: try row.int64(1), connection)
       return store
     }
+    return try createStore(connection, org, user, name, version: storeVersion)
+  }
+
+  /// - Returns: nil if another host created the store just now.
+  func createStore(
+    _ connection: PostgresConnection, _ org: String, _ user: String, _ name: String, version: Int64
+  ) throws -> Store? {
     let new = try connection.query(
       """
       INSERT INTO \(sql).stores (org, usr, name, version) VALUES ($1, $2, $3, $4::bigint) ON CONFLICT DO NOTHING RETURNING id
-      """, key + [.int64(storeVersion)])
+      """, [.text(org), .text(user), .text(name), .int64(version)])
     guard let row = new.first else { return nil }
     let store = Store(id: try row.int64(0), org: org, user: user, name: name, schema: schemaName(try row.int64(0)))
     let taken = try connection.query("SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1", [.text(store.schema)])
@@ -188,7 +197,7 @@ package struct PostgresSchema: Sendable {
     return store
   }
 
-  private func schemaName(_ id: Int64) -> String { "\(name)_\(id)" }
+  func schemaName(_ id: Int64) -> String { "\(name)_\(id)" }
 
   private func migrate(_ store: Store, from found: Int64, _ connection: PostgresConnection) throws {
     guard found != storeVersion else { return }
@@ -200,10 +209,10 @@ package struct PostgresSchema: Sendable {
 
   /// All stores, in the order of their creation.
   package func stores(_ connection: PostgresConnection) throws -> [Store] {
-    try connection.query("SELECT id, org, usr, name FROM \(sql).stores ORDER BY id").map { row in
+    try connection.query("SELECT id, org, usr, name, version::bigint FROM \(sql).stores ORDER BY id").map { row in
       Store(
         id: try row.int64(0), org: try row.string(1), user: try row.string(2), name: try row.string(3),
-        schema: schemaName(try row.int64(0)))
+        schema: schemaName(try row.int64(0)), isUnfinished: try row.int64(4) >= PostgresSchema.unfinished)
     }
   }
 
@@ -211,11 +220,22 @@ package struct PostgresSchema: Sendable {
   /// - Returns: False if there is no such store.
   @discardableResult
   package func removeStore(_ connection: PostgresConnection, _ store: Store) throws -> Bool {
+    try removeStores(connection, [store]) == 1
+  }
+
+  /// Removes stores with their jobs, all in one transaction. Waits for transactions that use them.
+  /// - Returns: The number of those that existed.
+  @discardableResult
+  package func removeStores(_ connection: PostgresConnection, _ stores: [Store]) throws -> Int {
     try connection.transaction {
-      let rows = try connection.query("DELETE FROM \(sql).stores WHERE id = $1::bigint", [.int64(store.id)])
-      guard rows.changes == 1 else { return false }
-      try connection.execute("DROP SCHEMA \(PostgresName.quoted(store.schema)) CASCADE")
-      return true
+      var count = 0
+      for store in stores.sorted(by: { $0.id < $1.id }) {
+        let rows = try connection.query("DELETE FROM \(sql).stores WHERE id = $1::bigint", [.int64(store.id)])
+        guard rows.changes == 1 else { continue }
+        try connection.execute("DROP SCHEMA \(PostgresName.quoted(store.schema)) CASCADE")
+        count += 1
+      }
+      return count
     }
   }
 }

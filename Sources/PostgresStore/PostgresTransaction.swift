@@ -60,10 +60,11 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   }
 
   /// Keeps the soup's last id; call after entries were created.
-  func keepLastId(_ table: SoupTable) {
-    add(
-      "UPDATE \(schema).soup_attrs SET lastId = $1 WHERE id = $2",
-      [.int64(lastIds[table.soup.number] ?? 0), .int64(table.soup.number)])
+  func keepLastId(_ table: SoupTable) { keepLastId(table, lastIds[table.soup.number] ?? 0) }
+
+  func keepLastId(_ table: SoupTable, _ id: Int64) {
+    lastIds[table.soup.number] = id
+    add("UPDATE \(schema).soup_attrs SET lastId = $1 WHERE id = $2", [.int64(id), .int64(table.soup.number)])
   }
 
   // MARK: Soups
@@ -80,11 +81,17 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     try IndexSpec.validate(specs, soup: name)
     try checkPaths(specs, soup: name)
     guard find(name) == nil else { return }
+    try addSoup(name, specs)
+    let table = try table(name)
+    for i in specs.indices { try execute(table.createIndex(i)) }
+  }
+
+  /// Adds the table of a soup, without indexes.
+  func addSoup(_ name: String, _ specs: [IndexSpec]) throws {
     let row = try query("INSERT INTO \(schema).soup_attrs (soupName) VALUES ($1) RETURNING id", [.text(name)]).only()
     let table = SoupTable(Soup(name: name, number: try row.int64(0), specs: specs, bulkLoad: nil), schema)
     try execute(table.definition)
     recordSpecs(of: table)
-    for i in specs.indices { try execute(table.createIndex(i)) }
     try soupsChanged()
   }
 

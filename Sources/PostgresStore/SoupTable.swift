@@ -79,10 +79,10 @@ struct SoupTable: Sendable {
     return "CREATE TABLE \(sql) (\(all.joined(separator: ", "))) WITH (fillfactor = 70)"
   }
 
-  func createIndex(_ i: Int) -> String {
+  func createIndex(_ i: Int, unlessExists: Bool = false) -> String {
     let isText = form(i) == .text || form(i) == .mixed
     let key = isText ? "left(\(column(i)), \(SoupTable.indexedCharacters))" : column(i)
-    return "CREATE INDEX \(name)_\(i)_idx ON \(sql) (\(key) NULLS FIRST, id)"
+    return "CREATE INDEX \(unlessExists ? "IF NOT EXISTS " : "")\(name)_\(i)_idx ON \(sql) (\(key) NULLS FIRST, id)"
   }
 
   // MARK: Values

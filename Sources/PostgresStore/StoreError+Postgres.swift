@@ -16,6 +16,8 @@ extension StoreError {
       switch error.code {
       case .leaseLost: .leaseLost
       case .newerSchema: .newerSchema
+      case .storeExists: .storeExists
+      case .unfinishedCopy: .unfinishedCopy
       case .cancelled: .cancelled
       case .libraryMissing, .invalidAddress, .cannotConnect, .signInRefused, .unsupportedServer, .readOnlyServer,
         .transactionPooler,

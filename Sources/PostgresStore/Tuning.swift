@@ -61,6 +61,11 @@ enum Tuning {
   static let commitsPerPruning: Int64 = 1000, changesStayHours = 24
   /// Bytes of entries that are scanned at once while columns are filled.
   static let reIndexBytes = 1 << 20
+  /// Bytes and rows of a batch while a store is copied, as in SQLite's engine.
+  static let copyBatchBytes = 512 << 10, copyBatchRows = 1000
+  /// Milliseconds that a copy waits for the sessions of one that was killed: the server ends their
+  /// statements first.
+  static let copyPatienceMs: Int64 = 5000
   /// Bytes of one stored entry, as in SQLite's engine.
   static let maximumEntryBytes = 200_000_000
   /// Milliseconds that removing a store waits for sessions that are ending.

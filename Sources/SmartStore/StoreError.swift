@@ -12,6 +12,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
     case keyRequired, wrongKey, notEncrypted, encryptionUnavailable, storeInUse
     case leaseLost, invalidConfiguration, reentrantCall, sqlite, postgres, notOnThisEngine
+    case storeExists, unfinishedCopy, copyDiffers
   }
 
   public let code: Code

@@ -71,6 +71,9 @@ enum Tuning {
   /// Bytes of entries scanned at once while indexes are filled: large enough for an efficient scan,
   /// small enough to hold in memory.
   static let reIndexBytes = 1 << 20
+  /// Bytes and rows of a batch while a store is copied. Larger ones would not be faster; each is read
+  /// twice and held in memory once.
+  static let copyBatchBytes = 512 << 10, copyBatchRows = 1000
   /// Characters of a key-value store's name (as in the Mobile SDK).
   static let keyValueNameLength = 96
   /// Bytes of one stored entry: a fifth of SQLite's limit, so that our error, which names the

@@ -45,6 +45,8 @@ package final class CountingEngine: StoreEngine {
 
   package func forgetEndedObservers() { inner.forgetEndedObservers() }
   package func databaseSize() throws -> Int64 { try inner.databaseSize() }
+  package var supportsFullText: Bool { inner.supportsFullText }
+  package func finishCopy() throws { try inner.finishCopy() }
   package func close() { inner.close() }
 }
 
@@ -62,7 +64,13 @@ package final class CountingEngines: StoreEngines {
     CountingEngine(try inner.open(name, isGlobal: isGlobal), counts)
   }
 
+  package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
+    CountingEngine(try inner.openCopy(name, isGlobal: isGlobal, of: source), counts)
+  }
+
   package func names(isGlobal: Bool) throws -> [String] { try inner.names(isGlobal: isGlobal) }
+
+  package func unfinishedCopies(isGlobal: Bool) throws -> [String] { try inner.unfinishedCopies(isGlobal: isGlobal) }
 
   package func remove(_ name: String, isGlobal: Bool) throws { try inner.remove(name, isGlobal: isGlobal) }
 
@@ -238,6 +246,12 @@ package class CountingSnapshot: StoreSnapshot {
   package func keyValueStoreNames() throws -> [String] {
     try counted("keyValueStoreNames") { try inner.keyValueStoreNames() }
   }
+  package func soupsToCopy() throws -> [CopiedSoup] { try counted("soupsToCopy") { try inner.soupsToCopy() } }
+  package func leases() throws -> [Lease] { try counted("leases") { try inner.leases() } }
+  package func countersToCopy() throws -> CopiedCounters { try counted("countersToCopy") { try inner.countersToCopy() } }
+  package func copiedRows(of part: StorePart, in range: CopiedRange) throws -> CopiedRows {
+    try counted("copiedRows") { try inner.copiedRows(of: part, in: range) }
+  }
 }
 
 /// See ``CountingEngine``.
@@ -372,5 +386,15 @@ package final class CountingTransaction: CountingSnapshot, StoreTransaction {
   }
   package func clearKeyValues(in store: String) throws {
     try counted("clearKeyValues") { try transaction.clearKeyValues(in: store) }
+  }
+  package func prepareSoups(_ soups: [CopiedSoup]) throws {
+    try counted("prepareSoups") { try transaction.prepareSoups(soups) }
+  }
+  package func replaceRows(of part: StorePart, in range: CopiedRange, with rows: [[CopiedValue]]) throws {
+    try counted("replaceRows") { try transaction.replaceRows(of: part, in: range, with: rows) }
+  }
+  package func indexSoup(_ name: String) throws { try counted("indexSoup") { try transaction.indexSoup(name) } }
+  package func setCounters(_ counters: CopiedCounters) throws {
+    try counted("setCounters") { try transaction.setCounters(counters) }
   }
 }

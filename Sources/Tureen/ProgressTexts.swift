@@ -33,6 +33,12 @@ package enum ProgressTexts {
 
   package static func warning(_ title: String, _ text: String) -> String { "warning: sync \(title): \(text)" }
 
+  /// A line about a copy of a store, such as `copying contacts: 40%, 400 of 1000`.
+  package static func copy(_ progress: StoreTransfer.Progress) -> String {
+    let percent = progress.total > 0 ? "\(progress.done * 100 / progress.total)%, " : ""
+    return "\(progress.phase) \(progress.soup ?? "the rest"): \(percent)\(count(progress.done, of: progress.total))"
+  }
+
   private static func amount(_ records: Int64, _ pages: Int64) -> String {
     counted(records, "record") + (pages > 0 ? " on " + counted(pages, "page") : "")
   }

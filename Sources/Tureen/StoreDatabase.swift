@@ -68,6 +68,10 @@ public struct StoreDatabase: Sendable, Equatable, CustomStringConvertible {
   /// Returns what opens the stores of a user, and the global ones.
   /// - Parameter password: Read before each connection, so that a renewed one is found.
   func engines(org: String, user: String, password: StoreKeySource?) -> any StoreEngines {
+    postgresEngines(org: org, user: user, password: password)
+  }
+
+  func postgresEngines(org: String, user: String, password: StoreKeySource?) -> PostgresEngines {
     PostgresEngines(connector(password), org: org, user: user)
   }
 

@@ -9,8 +9,8 @@ extension HostOptions {
   static func spelledOut(_ arguments: [String]) -> [String] {
     let valued: Set<String> = [
       "--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host",
-      "--allow-service", "--store-name", "--output", "--external-id", "--types", "--record-type", "--separator", "--every",
-      "--at", "--in", "--queue", "--attempts", "--args", "--slots", "--scripts",
+      "--allow-service", "--store-name", "--to-store-name", "--to-org", "--to-user", "--output", "--external-id", "--types",
+      "--record-type", "--separator", "--every", "--at", "--in", "--queue", "--attempts", "--args", "--slots", "--scripts",
     ]
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {

@@ -51,10 +51,9 @@ struct LogoutCommand: ParsableCommand {
     let status = try place.run(org: org, asJSON: json) { home -> Int32 in
       var logout = HomeAccounts.Logout()
       (logout.user, logout.all, logout.forget, logout.deletesStores) = (user, all, forget, deleteStores)
-      let targets = try home.targets(of: logout), stores = targets.map(\.stores).reduce(0, +)
-      if deleteStores, stores > 0 {
-        let what = "\(stores) store\(stores == 1 ? "" : "s")"
-        try Question.confirm("Delete \(what)? Edits that were not sent are lost.", isConfirmed: yes)
+      let targets = try home.targets(of: logout), stores = targets.map(\.stores).reduce(StoreNumbers(), +)
+      if deleteStores, stores.total > 0 {
+        try Question.confirm("Delete \(stores.text)? Edits that were not sent are lost.", isConfirmed: yes)
       }
       let ended = try waitFor { [logout] in try await home.end(targets, logout) }
       for one in ended { tell(one) }

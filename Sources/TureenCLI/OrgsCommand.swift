@@ -114,9 +114,9 @@ struct RemoveOrgCommand: ParsableCommand {
   func run() throws {
     try place.run { home in
       let entry = try home.directory.known(name)
-      let stores = try home.directory.storeCount(of: entry)
+      let stores = try home.storeNumbers(of: entry)
       try Question.confirm(
-        "Remove '\(entry.name)' with its sessions, credentials and \(stores) store\(stores == 1 ? "" : "s")?", isConfirmed: yes)
+        "Remove '\(entry.name)' with its sessions, credentials and \(stores.text)?", isConfirmed: yes)
       for ended in try waitFor({ try await home.remove(entry.name) }) { LogoutCommand.warn(ended) }
       write("'\(entry.name)' is removed\n", to: STDOUT_FILENO)
     }

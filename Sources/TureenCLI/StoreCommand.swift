@@ -5,7 +5,8 @@ import Tureen
 
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Encrypt or decrypt the stores under the home.", subcommands: [RekeyCommand.self])
+    commandName: "store", abstract: "List, copy, remove, encrypt or decrypt stores.",
+    subcommands: [StoreListCommand.self, StoreCopyCommand.self, StoreRemoveCommand.self, RekeyCommand.self])
 }
 
 struct RekeyCommand: ParsableCommand {

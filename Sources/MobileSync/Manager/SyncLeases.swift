@@ -49,7 +49,11 @@ final class SyncLeases: Sendable {
 
   /// Returns whether another process, or another manager of this one, is running the sync.
   func isHeldByOther(_ lease: Lease, now: Int64) -> Bool {
-    guard lease.owner != owner else { return false }
+    lease.owner != owner && SyncLeases.isHeld(lease, now: now)
+  }
+
+  /// Returns whether the owner of a lease, in any process, is running the sync.
+  static func isHeld(_ lease: Lease, now: Int64) -> Bool {
     let parts = lease.owner.split(separator: "/", omittingEmptySubsequences: false)
     // Another version wrote the owner, so nothing is known about it.
     guard parts.count == 3, let process = ProcessIdentity(text: String(parts[0])), let serial = Int(parts[2]) else {

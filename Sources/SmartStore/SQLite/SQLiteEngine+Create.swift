@@ -8,7 +8,8 @@ extension SQLiteEngine {
   /// several processes do this at once, the first one wins.
   /// - Throws: ``StoreError`` `.notADatabase` if only the write-ahead log of a store exists,
   ///   `.cannotOpenStore`; `DatabaseError`.
-  static func createIfMissing(path: String, key: StoreKey?) throws {
+  /// - Parameter source: Creates an unfinished copy of this source; nil for a store.
+  static func createIfMissing(path: String, key: StoreKey?, copyOf source: String?) throws {
     // Check the log first: another process may be creating both.
     let hasLog = FileSystem.exists(path + "-wal")
     guard !FileSystem.exists(path) else { return }
@@ -18,10 +19,10 @@ extension SQLiteEngine {
         "\(path) is missing, but its write-ahead log exists; restore both from a backup, or set recover = \"moveAside\" to have "
           + "the log kept next to a new, empty store")
     }
-    try StoreError.wrappingFileErrors { try build(path, key) }
+    try StoreError.wrappingFileErrors { try build(path, key, source) }
   }
 
-  private static func build(_ path: String, _ key: StoreKey?) throws {
+  private static func build(_ path: String, _ key: StoreKey?, _ source: String?) throws {
     try UnfinishedFile.removeAbandoned(of: path)
     let unfinished = try UnfinishedFile(of: path)
     defer { unfinished.remove() }
@@ -30,6 +31,7 @@ extension SQLiteEngine {
       defer { connection.close() }
       try Schema.configureWriter(connection)
       try Schema.migrate(connection, path: path)
+      if let source { try Schema.beginCopy(connection, of: source) }
     }
     try unfinished.publish()
   }

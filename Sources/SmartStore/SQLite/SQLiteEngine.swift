@@ -23,9 +23,11 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private var folderLock: FolderLock?
 
   /// Opens the file, and creates it and its folder if they are missing.
-  /// - Parameter busyTimeoutMs: How long to wait for another process that writes.
+  /// - Parameters:
+  ///   - busyTimeoutMs: How long to wait for another process that writes.
+  ///   - source: Opens an unfinished copy of this source; see ``StoreEngines/openCopy(_:isGlobal:of:)``.
   /// - Throws: See ``Store/init(name:isGlobal:path:key:)``.
-  init(name: String, path: String, key: StoreKey?, busyTimeoutMs: Int32) throws {
+  init(name: String, path: String, key: StoreKey?, busyTimeoutMs: Int32, copyOf source: String? = nil) throws {
     self.name = name
     self.path = path
     writerQueue = DispatchQueue(label: "tureen.store.writer.\(name)")
@@ -36,12 +38,17 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       try StoreError.wrappingFileErrors { try FileSystem.makeDirectory(String(path[..<slash])) }
     }
     do {
-      folderLock = try SQLiteEngine.lockFolder(of: path)
-      try SQLiteEngine.createIfMissing(path: path, key: key)
+      folderLock = try source == nil ? SQLiteEngine.lockFolder(of: path) : SQLiteEngine.lockFolder(ofCopy: path)
+      try SQLiteEngine.createIfMissing(path: path, key: key, copyOf: source)
       let connection = try SQLiteEngine.connect(path: path, key: key, busyTimeoutMs: busyTimeoutMs)
-      try Schema.check(connection, path: path)
-      try Schema.configureWriter(connection)
-      try Schema.migrate(connection, path: path)
+      if let source {
+        try Schema.checkCopy(connection, path: path, of: source)
+        try Schema.configureWriter(connection)
+      } else {
+        try Schema.check(connection, path: path)
+        try Schema.configureWriter(connection)
+        try Schema.migrate(connection, path: path)
+      }
       chmod(path, 0o600)
       writer = connection
       try recoverBulkLoads()
@@ -57,10 +64,20 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     case .impossible: return nil
     case .busy:
       var error = StoreError(
-        .cannotOpenStore, "\(path) is being removed or rekeyed by another process or host; try again")
+        .cannotOpenStore, "\(path) is being removed, rekeyed or copied to by another process or host; try again")
       error.sqliteCode = 5
       error.isTransient = true
       throw error
+    }
+  }
+
+  /// Keeps others from opening the copy.
+  private static func lockFolder(ofCopy path: String) throws -> FolderLock? {
+    switch FolderLock.take(.exclusive, folderOf: path, patienceMs: Tuning.removalPatienceMs) {
+    case .locked(let lock): return lock
+    case .impossible: return nil
+    case .busy:
+      throw StoreError(.storeInUse, "\(path) is open in another process, or another command copies into it")
     }
   }
 

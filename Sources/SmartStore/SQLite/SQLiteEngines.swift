@@ -30,9 +30,23 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
     let storeKey = try storeKey()
     try StoreError.wrappingFileErrors {
       try FileSystem.makeDirectory(folder)
-      try FileSystem.write(Array(name.utf8), to: folder + "/name")
+      // An unfinished copy, which cannot be opened, is not listed.
+      if !FileSystem.exists("\(folder)/\(SQLiteEngine.unfinishedNameFile)") {
+        try FileSystem.write(Array(name.utf8), to: "\(folder)/\(SQLiteEngine.nameFile)")
+      }
     }
     return try openOrRecover(name, folder: folder, storeKey: storeKey)
+  }
+
+  package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
+    let folder = folder(name, isGlobal)
+    let engine = try SQLiteEngine(
+      name: name, path: folder + "/store.sqlite", key: try storeKey(), busyTimeoutMs: Tuning.busyTimeoutMs, copyOf: source)
+    try StoreError.wrappingFileErrors {
+      try FileSystem.write(Array(name.utf8), to: "\(folder)/\(SQLiteEngine.unfinishedNameFile)")
+      try FileSystem.removeTree("\(folder)/\(SQLiteEngine.nameFile)")
+    }
+    return engine
   }
 
   private func storeKey() throws -> StoreKey? {
@@ -68,9 +82,17 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
   }
 
   package func names(isGlobal: Bool) throws -> [String] {
+    try names(isGlobal, in: SQLiteEngine.nameFile)
+  }
+
+  package func unfinishedCopies(isGlobal: Bool) throws -> [String] {
+    try names(isGlobal, in: SQLiteEngine.unfinishedNameFile)
+  }
+
+  private func names(_ isGlobal: Bool, in file: String) throws -> [String] {
     let directory = directory(isGlobal)
     return try FileSystem.entries(of: directory).filter { !$0.hasPrefix(".") }.compactMap { folder in
-      FileSystem.read("\(directory)/\(folder)/name").map { String(decoding: $0, as: UTF8.self) }
+      FileSystem.read("\(directory)/\(folder)/\(file)").map { String(decoding: $0, as: UTF8.self) }
     }.sorted()
   }
 

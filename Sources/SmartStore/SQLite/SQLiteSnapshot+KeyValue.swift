@@ -62,11 +62,13 @@ extension SQLiteSnapshot {
 }
 
 extension SQLiteTransaction {
+  func makeKeyValueTable() throws {
+    try connection.execute(
+      "CREATE TABLE keyvalue (store TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (store, key))")
+  }
+
   func setKeyValue(_ key: String, to value: [UInt8], in store: String) throws {
-    if try !hasKeyValueTable() {
-      try connection.execute(
-        "CREATE TABLE keyvalue (store TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (store, key))")
-    }
+    if try !hasKeyValueTable() { try makeKeyValueTable() }
     try connection.run(
       """
       INSERT INTO keyvalue (store, key, value) VALUES (?1, ?2, ?3)

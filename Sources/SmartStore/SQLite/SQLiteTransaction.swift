@@ -10,13 +10,21 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     try IndexSpec.validate(specs, soup: name)
     try checkPaths(specs, soup: name)
     guard try find(name) == nil else { return }
+    let soup = try addSoup(name, specs)
+    for i in specs.indices { try connection.execute(soup.createIndex(i)) }
+    try rebuildFullText(soup, filling: true)
+    state.forget()
+  }
+
+  /// Adds the table of a soup, without indexes.
+  @discardableResult
+  func addSoup(_ name: String, _ specs: [IndexSpec]) throws -> Soup {
     try connection.run("INSERT INTO soup_attrs (soupName) VALUES (?)", [.text(name)])
     let soup = Soup(name: name, number: connection.lastInsertRowID, specs: specs, bulkLoad: nil)
     try connection.execute(tableDefinition(soup))
     try recordSpecs(of: soup)
-    for i in specs.indices { try connection.execute(soup.createIndex(i)) }
-    try rebuildFullText(soup, filling: true)
     state.forget()
+    return soup
   }
 
   /// Checks the paths of json1 indexes, which follow SQLite's syntax: otherwise SQLite would report

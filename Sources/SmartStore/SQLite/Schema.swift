@@ -9,6 +9,7 @@ enum Schema {
   /// passes.
   static func check(_ connection: Connection, path: String) throws {
     let found = try current(connection)
+    if let source = try copySource(connection) { throw StoreError.unfinishedCopy(path, of: source.isEmpty ? nil : source) }
     guard found <= version else { throw newer(found, path) }
     guard found == 0, try connection.firstValue("SELECT 1 FROM sqlite_master LIMIT 1") != nil else { return }
     // Another process may have created the tables just now; the version is set in the same
@@ -66,7 +67,7 @@ enum Schema {
     }
   }
 
-  private static func current(_ connection: Connection) throws -> Int64 {
+  static func current(_ connection: Connection) throws -> Int64 {
     guard case .integer(let version)? = try connection.firstValue("PRAGMA user_version") else { return 0 }
     return version
   }

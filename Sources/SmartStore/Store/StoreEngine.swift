@@ -57,6 +57,13 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// Returns the size of the database in bytes.
   func databaseSize() throws -> Int64
 
+  /// Whether `match` queries find words; without it, the index type `full_text` works as `string`.
+  var supportsFullText: Bool { get }
+
+  /// Makes an unfinished copy, which ``StoreEngines/openCopy(_:isGlobal:of:)`` has opened, a store
+  /// that can be opened by all. Durable when it returns. Called outside of the writer's queue.
+  func finishCopy() throws
+
   /// Waits for the current transaction and reads, and ends observers. Later calls throw
   /// `.storeClosed`. Called outside of the writer's queue.
   func close()
@@ -69,8 +76,17 @@ package protocol StoreEngines: Sendable {
   /// Opens a store; creates it if it is missing.
   func open(_ name: String, isGlobal: Bool) throws -> any StoreEngine
 
-  /// Returns the names of the existing stores, open or not, sorted.
+  /// Opens an unfinished copy of a store; creates it if there is no store of this name.
+  /// - Parameter source: Names the original, to continue no copy of another one.
+  /// - Throws: ``StoreError`` `.storeExists` if the name belongs to a store, or to an unfinished copy of
+  ///   another source; `.storeInUse` if another process writes the copy.
+  func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine
+
+  /// Returns the names of the existing stores, open or not, sorted; without unfinished copies.
   func names(isGlobal: Bool) throws -> [String]
+
+  /// Returns the names of the unfinished copies, sorted. ``remove(_:isGlobal:)`` removes them, too.
+  func unfinishedCopies(isGlobal: Bool) throws -> [String]
 
   /// Removes a store that is not open here. Does nothing if it does not exist.
   /// - Throws: ``StoreError`` `.storeInUse` if it is open elsewhere; nothing is removed then.

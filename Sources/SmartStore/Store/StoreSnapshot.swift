@@ -8,7 +8,7 @@ import Support
 /// machine needs one exchange for it: calls take all the ids they are about, or a whole page.
 ///
 /// - Throws: Every call about a soup throws ``StoreError`` `.noSuchSoup` if it does not exist.
-package protocol StoreSnapshot: AnyObject {
+package protocol StoreSnapshot: CopiedStore {
   /// Runs statements that `query` can cancel.
   /// - Throws: ``StoreError`` `.cancelled` if it did.
   func run<T>(for query: QueryCancellation, _ body: () throws -> T) throws -> T

@@ -2,7 +2,7 @@ import JSON
 
 /// A writing transaction. Every change of a store happens in one; it commits when the closure that
 /// receives it returns, and leaves nothing behind when the closure throws.
-package protocol StoreTransaction: StoreSnapshot {
+package protocol StoreTransaction: StoreSnapshot, StoreToFill {
   // MARK: Soups
 
   /// Creates a soup. An existing soup stays unchanged, even if its specs differ.

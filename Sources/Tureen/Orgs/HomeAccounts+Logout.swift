@@ -22,7 +22,8 @@ extension HomeAccounts {
   public struct Target: Sendable {
     public let org: OrgEntry
     public let user: OrgUser
-    public let stores: Int
+    /// The number of stores to delete: in the home, and in the database if there is one.
+    public let stores: StoreNumbers
   }
 
   /// The result of a logout of one user.
@@ -49,15 +50,16 @@ extension HomeAccounts {
   public func targets(of logout: Logout) throws -> [Target] {
     if logout.all {
       let entries = try settings.org == nil ? directory.entries() : [chosenOrg()]
-      return try entries.flatMap { entry in try entry.users.map { try target(entry, $0) } }
+      return try entries.flatMap { entry in try entry.users.map { try target(entry, $0, logout) } }
     }
     let entry = try chosenOrg()
-    return [try target(entry, entry.chosenUser(logout.user))]
+    return [try target(entry, entry.chosenUser(logout.user), logout)]
   }
 
-  private func target(_ entry: OrgEntry, _ user: OrgUser) throws -> Target {
-    let path = directory.userFolder(org: entry.folder, user: user.folder)
-    return try Target(org: entry, user: user, stores: directory.storeFolders(under: path).count)
+  private func target(_ entry: OrgEntry, _ user: OrgUser, _ logout: Logout) throws -> Target {
+    // Without deleting stores, a logout does not need the database.
+    guard logout.deletesStores else { return Target(org: entry, user: user, stores: StoreNumbers()) }
+    return Target(org: entry, user: user, stores: try storeNumbers(entry, [user]))
   }
 
   /// Ends the sessions, first in the home and then at their login hosts, with one request of at most ten seconds each.
@@ -83,15 +85,15 @@ extension HomeAccounts {
     let session = try await store.withLock {
       // An unreadable session is removed as well.
       let kept = try? await store.load()
-      try await Blocking.offPool { [directory] in
-        try directory.endUser(target.user, of: target.org.folder, logout)
+      try await Blocking.offPool { [self] in
+        try directory.endUser(target.user, of: target.org.folder, logout) { try removeFromDatabase(target.org, [target.user]) }
       }
       try await store.erase()
       return kept?.session
     }
     return Ended(
       org: target.org.name, username: session?.username ?? target.user.name, hadSession: session != nil,
-      notRevoked: await revoke(session, oauth), deletedStores: logout.deletesStores ? target.stores : 0)
+      notRevoked: await revoke(session, oauth), deletedStores: target.stores.total)
   }
 
   /// - Returns: Why the token was not revoked; nil if it was, or if there was none.
@@ -111,11 +113,16 @@ extension HomeAccounts {
   public func remove(_ name: String) async throws -> [Ended] {
     let entry = try await Blocking.offPool { [directory] in try directory.known(name) }
     var sessions: [(user: OrgUser, session: Session?, stores: Int)] = []
+    let database = try await Blocking.offPool { [self] in try databaseStores(entry, entry.users) }
     for user in entry.users {
       let kept = try? await store(entry, user).load()
-      sessions.append((user, kept?.session, try target(entry, user).stores))
+      let path = directory.userFolder(org: entry.folder, user: user.folder)
+      let stores = try directory.storeFolders(under: path).count + database.count { $0.user.hasSameBytes(as: user.folder) }
+      sessions.append((user, kept?.session, stores))
     }
-    try await Blocking.offPool { [directory] in try directory.remove(name) }
+    try await Blocking.offPool { [self] in
+      try directory.remove(name) { try removeFromDatabase($0, $0.users) }
+    }
     let transport = HTTPTransport(try transportConfiguration())
     let oauth = OAuthClient(transport: transport)
     var ended: [Ended] = []

@@ -37,12 +37,15 @@ extension OrgDirectory {
   }
 
   /// Removes an org's folder with its sessions, credentials and stores.
-  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`. Nothing is removed then.
-  public func remove(_ name: String) throws {
+  /// - Parameter alsoRemoving: Removes stores that are kept elsewhere, while those of the home are locked.
+  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`; errors of `alsoRemoving`. Nothing is removed
+  ///   then.
+  public func remove(_ name: String, alsoRemoving: (OrgEntry) throws -> Void = { _ in }) throws {
     let lock = try HomeLock(home: home)
     let entry = try known(name)
     let stores = try lockStores(under: "\(folder)/\(entry.folder)", "remove it")
     defer { withExtendedLifetime(stores) {} }
+    try alsoRemoving(entry)
     var change = HomeChange()
     change.remove("orgs/\(entry.folder)")
     if entry.isDefault { try change.write(withDefault(nil), to: "orgs.json") }
@@ -63,8 +66,11 @@ extension OrgDirectory {
   /// Removes a user's `session.json`, and the credentials and stores if the logout says so. If the user was the current one of
   /// the org, the org has no current user afterwards.
   ///
-  /// - Throws: ``StoreError`` `.storeInUse`. Nothing is changed then.
-  func endUser(_ user: OrgUser, of folder: String, _ logout: HomeAccounts.Logout) throws {
+  /// - Parameter alsoRemoving: Removes stores that are kept elsewhere, while those of the home are locked.
+  /// - Throws: ``StoreError`` `.storeInUse`; errors of `alsoRemoving`. Nothing is changed then.
+  func endUser(
+    _ user: OrgUser, of folder: String, _ logout: HomeAccounts.Logout, alsoRemoving: () throws -> Void = {}
+  ) throws {
     let lock = try HomeLock(home: home)
     guard var entry = try scan().entries.first(where: { $0.folder == folder }) else { return }
     let path = "orgs/\(folder)/\(user.folder)"
@@ -73,6 +79,7 @@ extension OrgDirectory {
     if logout.deletesStores {
       stores = try lockStores(under: "\(home)/\(path)", "delete it")
       change.remove("\(path)/stores")
+      try alsoRemoving()
     }
     if logout.forget { change.remove("\(path)/credentials.json") }
     if entry.user.map({ entry.user(named: $0)?.folder == user.folder }) ?? false {

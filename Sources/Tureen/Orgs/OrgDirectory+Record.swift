@@ -119,9 +119,6 @@ extension OrgDirectory {
     }
   }
 
-  /// Returns the number of stores of all users of the org.
-  public func storeCount(of entry: OrgEntry) throws -> Int { try storeFolders(under: "\(folder)/\(entry.folder)").count }
-
   /// Returns the store folders in the folder of an org or a user.
   func storeFolders(under path: String) throws -> [String] {
     let users = try FileSystem.entries(of: path).map { "\(path)/\($0)" } + [path]

@@ -95,7 +95,7 @@ private struct HomeStatus {
 
   private func text(_ store: OneStore) -> String {
     let kind = store.reference.isGlobal ? "global store" : "store"
-    var text = "\n\(kind) \(TextTable.cell(store.reference.name)), \(Self.size(store.bytes))\n"
+    var text = "\n\(kind) \(TextTable.cell(store.reference.name)), \(ByteSize.text(store.bytes))\n"
     let indented = { (table: String) in table.split(separator: "\n").map { "  \($0)\n" }.joined() }
     let width = TerminalWidth.columns.map { $0 - 2 }
     if !store.soups.isEmpty {
@@ -114,13 +114,5 @@ private struct HomeStatus {
       text += "\n" + indented(TextTable.text(columns, rows, width: width))
     }
     return text
-  }
-
-  /// `3.8 MB`
-  private static func size(_ bytes: Int64) -> String {
-    for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)] as [(String, Int64)] where bytes >= size {
-      return "\(bytes / size).\(bytes % size * 10 / size) \(unit)"
-    }
-    return "\(bytes) bytes"
   }
 }

@@ -66,7 +66,7 @@ extension SQLiteTransaction {
   }
 
   /// Continues the id sequence, so that ids of removed entries are not reused.
-  private func keepSequence(of soup: Soup, _ lastId: SQLValue?) throws {
+  func keepSequence(of soup: Soup, _ lastId: SQLValue?) throws {
     guard let lastId else { return }
     try connection.run("DELETE FROM sqlite_sequence WHERE name = ?", [.text(soup.table)])
     try connection.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [.text(soup.table), lastId])

@@ -23,18 +23,29 @@ extension SQLiteTransaction {
     guard !positions.isEmpty else { return }
     state.feed?.isPaused = true
     defer { state.feed?.isPaused = false }
-    let projector = RowProjector(
-      plan: PagePlan(
-        soup: soup.name, specs: positions.map { soup.specs[$0] }, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []),
-      update: try connection.prepare(
-        "UPDATE \(soup.table) SET "
-          + positions.enumerated().map { "\(soup.column($1) ?? "") = ?\($0 + 2)" }.joined(separator: ", ") + " WHERE id = ?1"))
+    let projector = try projector(positions, soup)
     let select = try connection.prepare("SELECT id, soup FROM \(soup.table) WHERE id > ? ORDER BY id")
     var last = Int64.min
     while let rows = try nextRows(select, after: last) {
       last = rows.ids.last ?? .max
       try projector.update(rows)
     }
+  }
+
+  /// Recomputes the columns of some specs in one row.
+  func project(_ positions: [Int], of soup: Soup, id: Int64, text: [UInt8]) throws {
+    var rows = RowProjector.Rows()
+    text.withUnsafeBytes { rows.append(id, $0) }
+    try projector(positions, soup).update(rows)
+  }
+
+  private func projector(_ positions: [Int], _ soup: Soup) throws -> RowProjector {
+    RowProjector(
+      plan: PagePlan(
+        soup: soup.name, specs: positions.map { soup.specs[$0] }, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []),
+      update: try connection.prepare(
+        "UPDATE \(soup.table) SET "
+          + positions.enumerated().map { "\(soup.column($1) ?? "") = ?\($0 + 2)" }.joined(separator: ", ") + " WHERE id = ?1"))
   }
 
   /// Reads the next batch of rows.

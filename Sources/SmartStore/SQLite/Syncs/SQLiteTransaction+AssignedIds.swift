@@ -13,7 +13,7 @@ extension SQLiteSnapshot {
   }
 
   /// Returns the prefix of the lease names of a soup's ids.
-  fileprivate static func assignedNames(_ soup: Int64) -> String { "id of \(soup) " }
+  static func assignedNames(_ soup: Int64) -> String { "id of \(soup) " }
 }
 
 extension SQLiteTransaction {

@@ -18,7 +18,7 @@ extension SQLiteSnapshot {
   }
 
   /// The counter is stored in the lease table, as the fence of a lease that is never acquired.
-  fileprivate static let uploadSequenceName = "uploads written back"
+  static let uploadSequenceName = "uploads written back"
 
   func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
     let soup = try self.soup(name)
