@@ -87,7 +87,7 @@ struct PostgresCopyTable {
       case .integer: .integer(try row.int64(i))
       case .real: .real(try row.double(i))
       case .text: .text(try row.text(i))
-      case .blob: .blob(Array(try row.optionalBytes(i) ?? UnsafeRawBufferPointer(start: nil, count: 0)))
+      case .blob: .blob(try row.optionalBytes(i) ?? [])
       case .flag: .integer(try row.bool(i) ? 1 : 0)
       }
     }
