@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import JSON
 import PostgresStore
+import SandboxOrg
 import TestSupport
 import Testing
 
@@ -18,14 +19,14 @@ struct WorkerTests {
     let environment: [String: String]
     var ledger: JobLedger { JobLedger(schema) }
 
-    init(_ name: String) throws {
+    /// - Parameter others: Variables of the environment, such as those of an org.
+    init(_ name: String, _ others: [String: String] = [:]) throws {
       let cluster = try PostgresCluster.running()
       place = try Workplace()
       schema = PostgresSchema(name)
       connection = try PostgresConnector(cluster.address(schema: name)).connect()
-      environment = [
-        "TUREEN_STORE": "postgres://tureen@127.0.0.1:\(cluster.port)/postgres?sslmode=disable&schema=\(name)", "TZ": "UTC",
-      ]
+      let address = "postgres://tureen@127.0.0.1:\(cluster.port)/postgres?sslmode=disable&schema=\(name)"
+      environment = ["TUREEN_STORE": address].merging(others) { $1 }
       try place.write(
         """
         {"soups": [{"soupName": "contacts", "indexes": [{"path": "Id", "type": "string"},
@@ -40,9 +41,8 @@ struct WorkerTests {
       try FileManager.default.createDirectory(atPath: place.path + "/scripts", withIntermediateDirectories: true)
     }
 
-    func run(_ arguments: String..., environment others: [String: String] = [:]) async throws -> Child.Ended {
-      try await place.run(
-        Built.tureen, arguments + ["--home", place.home], environment: environment.merging(others) { $1 })
+    func run(_ arguments: String...) async throws -> Child.Ended {
+      try await place.run(Built.tureen, arguments + ["--home", place.home], environment: environment)
     }
 
     /// Starts a worker whose events are lines of JSON on its standard output.
@@ -75,7 +75,37 @@ struct WorkerTests {
 
   // MARK: Syncs
 
-  private static let hang = "hang path=/services/data/**/query times=1"
+  /// An org in this process whose first query is never answered.
+  private final class SilentOrg: Sendable {
+    let server: SandboxServer
+    private let queries: AsyncStream<Void>
+
+    init() async throws {
+      var configuration = SandboxConfiguration()
+      configuration.seed = .custom(accounts: 1, contacts: 50)
+      server = try await SandboxServer.start(configuration)
+      _ = try server.control("addFault", ["kind": "hang", "path": "/services/data/**/query", "times": 1])
+      let (queries, continuation) = AsyncStream<Void>.makeStream()
+      self.queries = queries
+      server.setInterceptor { request in
+        if request.path.hasSuffix("/query") { continuation.yield() }
+        return nil
+      }
+    }
+
+    /// The variables with which a command signs in.
+    var environment: [String: String] {
+      [
+        "TUREEN_ORG": server.url, "TUREEN_CLIENT_ID": server.clientId, "TUREEN_CLIENT_SECRET": server.clientSecret,
+        "TUREEN_USERNAME": server.username, "TUREEN_PASSWORD": server.password,
+      ]
+    }
+
+    /// Waits for a query.
+    func isAsked() async {
+      for await _ in queries { return }
+    }
+  }
 
   @Test func drain_syncJob_runsAsTheSyncCommandDoes() async throws {
     let project = try Project("worker_drain")
@@ -98,58 +128,44 @@ struct WorkerTests {
     #expect(try await events(project.worker("--drain").ended().output).map { $0["event"] } == ["ready"])
   }
 
-  /// The first query of the org is never answered.
+  /// The second worker stands for another machine: it has a home of its own.
   @Test func worker_killedDuringASync_isTakenOver() async throws {
-    let project = try Project("worker_kill"), id = try await project.add("sync", "contactsDown")
-    let sandbox = try await Sandbox(project.place, options: ["--contacts", "50", "--fault", Self.hang])
-    let first = try project.worker(), second = try project.worker()
-    // One of the two has it.
-    #expect(await first.prints(#""event":"ready""#))
+    let org = try await SilentOrg(), project = try Project("worker_kill", org.environment)
+    let id = try await project.add("sync", "contactsDown"), first = try project.worker()
+    await org.isAsked()
+    let second = try project.worker("--home", project.place.path + "/other")
     #expect(await second.prints(#""event":"ready""#))
-    let holder = try await waitForOwner(project, id), isFirst = first.printed.contains(holder)
-    let (killed, other) = isFirst ? (first, second) : (second, first)
-    #expect(await killed.prints(#""event":"began""#))
-    killed.send(SIGKILL)
-    #expect(await killed.ended().status == 128 + SIGKILL)
+    first.send(SIGKILL)
+    #expect(await first.ended().status == 128 + SIGKILL)
     #expect(try project.job(id).state == .running)
     try project.shift(id, "until", "31 seconds")
-    #expect(await other.prints(#""event":"done""#), "\(other.printed)")
+    #expect(await second.prints(#""event":"done""#), "\(second.printed)")
     #expect(try project.outcomes(id) == ["done", "lost"])
     #expect(try project.job(id).state == .done)
     let soups = try await project.run("soups", "--json", "contacts")
     #expect(try JSONValue(parsing: soups.output)["entries"] == 50)
-    other.send(SIGTERM)
-    #expect(await other.ended().status == 0)
-    sandbox.child.send(SIGINT)
-    _ = await sandbox.child.ended()
+    second.send(SIGTERM)
+    #expect(await second.ended().status == 0)
+    await org.server.stop()
   }
 
-  /// Waits until the job has an owner.
-  private func waitForOwner(_ project: Project, _ id: Int64) async throws -> String {
-    while true {
-      if let owner = try project.job(id).owner { return owner }
-      await Task.yield()
-    }
-  }
-
-  /// A request that is never answered is cut off after six seconds.
+  /// A request that is not answered does not keep the worker.
   @Test func worker_termDuringASync_givesTheJobBack() async throws {
-    let project = try Project("worker_term"), id = try await project.add("sync", "contactsDown")
-    let sandbox = try await Sandbox(project.place, options: ["--contacts", "50", "--fault", Self.hang])
-    let worker = try project.worker()
-    #expect(await worker.prints(#""event":"began""#))
+    let org = try await SilentOrg(), project = try Project("worker_term", org.environment)
+    let id = try await project.add("sync", "contactsDown"), worker = try project.worker()
+    await org.isAsked()
     worker.send(SIGTERM)
     let ended = await worker.ended()
     #expect(ended.status == 0, "\(ended)")
-    #expect(try events(ended.output).map { $0["event"] }.suffix(3) == ["stopping", "ending", "released"], "\(ended.output)")
+    let told = try events(ended.output).compactMap { $0["event"]?.stringValue }.filter { $0 != "ending" }
+    #expect(told == ["ready", "began", "stopping", "released"], "\(ended.output)")
     let job = try project.job(id)
     #expect(job.state == .ready && job.attempts == 0 && job.owner == nil)
     // The sync's lease is free, too: another worker continues at once.
     let next = try await project.worker("--drain").ended()
     #expect(next.status == 0 && next.output.contains(#""event":"done""#), "\(next)")
     #expect(try project.outcomes(id) == ["done", "released"])
-    sandbox.child.send(SIGINT)
-    _ = await sandbox.child.ended()
+    await org.server.stop()
   }
 
   // MARK: Scripts

@@ -95,6 +95,9 @@ struct WorkerAccounts: Sendable {
     guard let org = try? OrgResolver(settings: resolving, home: home).org(account.org.name),
       account.user.map({ $0.folder == org.userFolder }) ?? true, account.org.folder == org.folder
     else { return }
-    settings[Key(org: org.folder, user: org.userFolder)] = own
+    let key = Key(org: org.folder, user: org.userFolder)
+    // With the credentials of the environment, that user can sign in again. The home's default may change, so it is named.
+    guard key != standard || (settled.org == nil && (try? CredentialsSource.environmentOrg()) == nil) else { return }
+    settings[key] = own
   }
 }

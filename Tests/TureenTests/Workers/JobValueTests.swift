@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import LuaBridge
 import MobileSync
