@@ -265,6 +265,8 @@ struct StoreDatabaseCommandTests {
     let ended = try await place.run(
       Built.tureen, ["store", "copy", "home", "database", "--store-name", "main"], environment: environment)
     #expect(ended.status == 75 && ended.errors.contains("a sync of the store is running (sync:3)"), "\(ended)")
+    let listed = try await place.run(Built.tureen, ["store", "list", "database"], environment: environment)
+    #expect(listed.errors.contains("there are no stores yet"), "a refused copy leaves nothing behind: \(listed)")
   }
 
   /// The address of the database is the only one with a password, which no output shows.

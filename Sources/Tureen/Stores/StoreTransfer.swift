@@ -67,14 +67,27 @@ public struct StoreTransfer: Sendable {
     let original = Store(
       name: source.name, isGlobal: source.isGlobal, engine: try sources.open(source.name, isGlobal: source.isGlobal))
     defer { original.close() }
+    let isNew = try !targets.unfinishedCopies(isGlobal: target.isGlobal).contains { $0.hasSameBytes(as: target.name) }
     let copy = Store(
       name: target.name, isGlobal: target.isGlobal,
       engine: try targets.openCopy(target.name, isGlobal: target.isGlobal, of: "\(source)"))
     defer { copy.close() }
-    let summary = try StoreCopy(from: original, to: copy, isRunning: RunningSyncs.isRunning) { progress in
-      try report(
-        Progress(phase: progress.phase.rawValue, soup: progress.soup, done: progress.done, total: progress.total))
-    }.run()
+    var hasBegun = false
+    let summary: StoreCopy.Summary
+    do {
+      summary = try StoreCopy(from: original, to: copy, isRunning: RunningSyncs.isRunning) { progress in
+        hasBegun = true
+        try report(
+          Progress(phase: progress.phase.rawValue, soup: progress.soup, done: progress.done, total: progress.total))
+      }.run()
+    } catch {
+      // A store that cannot be copied, or not now, leaves nothing behind.
+      if isNew, !hasBegun {
+        copy.close()
+        try? targets.remove(target.name, isGlobal: target.isGlobal)
+      }
+      throw error
+    }
     let soups = summary.soups.filter { $0.name != RunningSyncs.soup }
     return Result(
       soups: soups.count, entries: soups.map(\.entries).reduce(0, +), rows: summary.rows, found: summary.found)

@@ -19,6 +19,8 @@ extension BridgeCalls {
     if store.name == StoreReference.defaultName, project.folder != nil { return }
     let names = try stores(isGlobal: store.isGlobal).map(\.name)
     guard !names.contains(store.name) else { return }
+    // The first call fails and says what to do.
+    guard try !host.isUnfinishedCopy(store) else { return }
     let kind = store.isGlobal ? "global store" : "store"
     if let near = NearestName.find(store.name, among: names) {
       throw CommandFailure("\(kind) '\(store.name)' does not exist; did you mean --store-name '\(near)'?")
