@@ -127,6 +127,29 @@ import Testing
     await bench.close()
   }
 
+  /// A run that could not reach the store at its end leaves a lease that nobody renews, also if its process goes on.
+  @Test(arguments: [(59_000, false), (61_000, true)])
+  func reSync_expiredLeaseOfALivingProcess_isFreeAfterAMinute(ago: Int64, isFree: Bool) async throws {
+    let bench = try await SyncBench(accounts: 1)
+    let id = try bench.manager.createSyncDown(target: Self.down, soupName: "accounts").id, other = try bench.anotherManager()
+    let owner = bench.manager.leases.owner
+    try bench.store.writeBlocking(.synced) { transaction in
+      _ = try transaction.acquireLease(
+        SyncLeases.name(id), owner: owner, now: SyncConfiguration.systemTime() - 600_000, duration: 600_000 - ago,
+        takeover: { _ in false })
+    }
+    let recorder = UpdateRecorder()
+    do {
+      try other.reSync(.id(id), onUpdate: recorder.listener)
+      #expect(isFree)
+      #expect(await recorder.ended().status == .done)
+    } catch let error as SyncError {
+      #expect(!isFree && error.is(.runningElsewhere))
+    }
+    await other.shutdown()
+    await bench.close()
+  }
+
   // MARK: Ghosts
 
   @Test func cleanResyncGhosts_runningElsewhere_isRefused() async throws {

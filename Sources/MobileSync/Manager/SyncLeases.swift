@@ -6,8 +6,9 @@ import Synchronization
 /// of one store at once.
 ///
 /// An owner is a process, its process id namespace, and a manager in it. On the same machine, a
-/// dead owner is detected at once and a living one keeps its lease; a lease from another machine is
-/// valid until it expires.
+/// dead owner is detected at once. A living one keeps its lease a while longer than another machine
+/// would, in case the clock was set; but not for ever, because a run that could not reach the store
+/// at its end has not released it.
 final class SyncLeases: Sendable {
   private static let living = Mutex((last: 0, serials: Set<Int>()))
 
@@ -22,6 +23,9 @@ final class SyncLeases: Sendable {
     }
     owner = "\(ProcessIdentity.current.text)/\(ProcessIdentity.currentNamespace)/\(serial)"
   }
+
+  /// How long after its expiry a lease of a living process on this machine counts, in ms.
+  private static let expiryAllowanceMs: Int64 = 60_000
 
   deinit {
     let serial = serial
@@ -59,9 +63,10 @@ final class SyncLeases: Sendable {
     guard parts.count == 3, let process = ProcessIdentity(text: String(parts[0])), let serial = Int(parts[2]) else {
       return lease.expiresAt > now
     }
-    if process == .current { return SyncLeases.living.withLock { $0.serials.contains(serial) } }
+    let isRecent = lease.expiresAt > now - SyncLeases.expiryAllowanceMs
+    if process == .current { return isRecent && SyncLeases.living.withLock { $0.serials.contains(serial) } }
     return switch process.liveness(in: String(parts[1])) {
-    case .running: true
+    case .running: isRecent
     case .dead: false
     // Only the expiry can tell.
     case .unknown: lease.expiresAt > now
