@@ -102,7 +102,7 @@ package final class JobWorker: @unchecked Sendable {  // state is touched on the
       }
       wait()
     }
-    if !unsettled.isEmpty { tell(.notGivenBack(unsettled.map(\.claimed.summary))) }
+    if !unsettled.isEmpty { tell(.notGivenBack(unsettled.map(\.claimed.summary), claimMs: settings.claimMs)) }
     return .stopped
   }
 

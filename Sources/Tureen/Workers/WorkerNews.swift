@@ -20,7 +20,7 @@ package enum WorkerNews: Sendable {
   case stopping(running: Int)
   /// The attempts did not stop in time.
   case ending(running: Int)
-  case notGivenBack([JobSummary])
+  case notGivenBack([JobSummary], claimMs: Int64)
 
   /// The event's name in JSON.
   private var name: String {
@@ -61,8 +61,8 @@ package enum WorkerNews: Sendable {
     case .trouble(let message): message
     case .stopping(let running): running == 0 ? "stopping" : "stopping \(Self.jobs(running)) at the next page"
     case .ending(let running): "\(Self.jobs(running)) did not stop in time; cancelling what is in flight"
-    case .notGivenBack(let jobs):
-      "the database cannot be used, so other workers take over only after \(Tuning.jobClaimMs / 1000) s: "
+    case .notGivenBack(let jobs, let claimMs):
+      "the database cannot be used, so other workers take over only after \(claimMs / 1000) s: "
         + jobs.map { "job \($0.title)" }.joined(separator: ", ")
     }
   }
