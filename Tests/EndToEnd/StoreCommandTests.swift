@@ -296,7 +296,8 @@ struct StoreDatabaseCommandTests {
 
 /// Commands that delete the stores of a user delete those in the database, too.
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)"))
+  .timeLimit(.minutes(5)), .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
+)
 struct AccountStoreTests {
   private let place: Workplace
   private let environment: [String: String]
@@ -304,10 +305,11 @@ struct AccountStoreTests {
 
   init() throws {
     place = try Workplace()
+    let port = try PostgresCluster.running().port
     schema = "account_" + UUID().uuidString.prefix(8).lowercased()
     environment = [
       "TUREEN_HOME": place.home,
-      "TUREEN_STORE": "postgres://tureen@127.0.0.1:\(try PostgresCluster.running().port)/postgres?sslmode=disable&schema=\(schema)",
+      "TUREEN_STORE": "postgres://tureen@127.0.0.1:\(port)/postgres?sslmode=disable&schema=\(schema)",
     ]
     try StoreFiles.fill(place.home)
     try FileManager.default.createDirectory(
