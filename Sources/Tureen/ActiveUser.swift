@@ -48,7 +48,8 @@ final class ActiveUser: Sendable {
     self.usage = usage
     let connection = OrgConnection(
       org: org, store: org.keepsSession ? parts.sessionStore(org: org.folder, user: org.userFolder) : nil,
-      session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage, budget: budget,
+      session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
+      budget: budget,
       visibleTokens: parts.visibleTokens, reachableHosts: parts.capabilities.hosts, isSandboxOnly: parts.settings.isSandboxOnly,
       noteSandbox: { isSandbox in parts.note(isSandbox: isSandbox, org: org.folder) }, clock: parts.clock,
       userAgent: parts.userAgent)

@@ -120,7 +120,8 @@ public struct HostSettings: Sendable {
   /// Returns true for a setting of a script's folder that chooses something outside the folder: an org, an account, a home, a
   /// file or a program. The other settings concern the user's own stores and requests; so does the sandbox org.
   static func reachesOutside(_ key: String, _ value: JSONValue) -> Bool {
-    guard keys.contains(key), !["apiVersion", "apiBudget", "apiReserve", "logRequests", "recover"].contains(key) else { return false }
+    let harmless = ["apiVersion", "apiBudget", "apiReserve", "logRequests", "recover"]
+    guard keys.contains(key), !harmless.contains(key) else { return false }
     return key != "org" || value.stringValue != Org.sandboxName
   }
 
@@ -236,8 +237,8 @@ public struct HostSettings: Sendable {
     guard apiBudget == nil || store != nil else {
       throw HostError(
         .invalidConfiguration,
-        "apiBudget is set, and no database: hosts count their calls in the PostgreSQL database that keeps the stores. Set 'store', "
-          + "or use apiReserve")
+        "apiBudget is set, and no database: hosts count their calls in the PostgreSQL database that keeps the stores. Set "
+          + "'store', or use apiReserve")
     }
     guard storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
     guard storeKey == nil || store == nil else {

@@ -83,7 +83,8 @@ struct PostgresRunTests {
   }
 
   @Test(arguments: [
-    ("60", nil, "apiBudget is set, and no database"), ("many", "run_wrong_budget", "TUREEN_API_BUDGET must be a number of API calls"),
+    ("60", nil, "apiBudget is set, and no database"),
+    ("many", "run_wrong_budget", "TUREEN_API_BUDGET must be a number of API calls"),
     ("0", "run_wrong_budget", "TUREEN_API_BUDGET must be a number of API calls"),
   ]) func run_wrongBudget_is78(budget: String, schema: String?, says: String) async throws {
     let place = try Workplace()

@@ -81,7 +81,11 @@ import Testing
     let id = try bench.manager.createSyncUp(target: bench.upTarget, options: SyncBench.upload, soupName: "accounts").id
     bench.org.setInterceptor { request in
       guard request.method == "POST", request.path.contains("sobjects") else { return nil }
-      guard sent.withLock({ $0 += 1; return $0 }) == 1 else { return nil }
+      let count = sent.withLock { count in
+        count += 1
+        return count
+      }
+      guard count == 1 else { return nil }
       clock.advance(by: 20_000)
       if isTaken { try? Self.steal(id, store) }
       return nil

@@ -51,8 +51,10 @@ extension SyncManager {
           held: held, state: state, target: target, isForced: force, onConflicts: { self.report($0, onConflict) })
         result = .success(try await self.perform(run))
       } catch {
+        // A lost lease stops the run, too.
+        let wasStopped = control.isStopping && !(error is StoreError) && !(error is SyncError)
         result = .failure(
-          control.isStopping && !(error is StoreError) && !(error is SyncError) ? SyncError(.stopped, control.reason ?? "the sync was stopped") : SyncError(wrapping: error))
+          wasStopped ? SyncError(.stopped, control.reason ?? "the sync was stopped") : SyncError(wrapping: error))
       }
       self.turns.leave(ticket)
       self.release(state.id)

@@ -62,7 +62,8 @@ final class HeldLease: Sendable {
     fail(
       SyncError(
         .leaseNotRenewed,
-        "the lease '\(lease.name)' was not renewed for \(ms / 1000) s, so nothing more is sent: \(SyncError(wrapping: cause).message)",
+        "the lease '\(lease.name)' was not renewed for \(ms / 1000) s, so nothing more is sent: "
+          + SyncError(wrapping: cause).message,
         isRetryable: true))
   }
 }
