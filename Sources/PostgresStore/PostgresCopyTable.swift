@@ -9,16 +9,20 @@ struct PostgresCopyTable {
   let soup: Int64?
   /// Columns of an index have U+FFFD for U+0000.
   let firstIndexColumn: Int
+  /// The column whose texts are stored as bytes: keys of key-value stores, which may contain U+0000.
+  private let byteTextColumn: Int?
 
   /// - Parameter schema: The quoted schema of the store.
   init(_ part: StorePart, _ soup: SoupTable?, schema: String) {
     keyColumns = part.keyColumns
     if let shared = part.table {
       table = "\(schema).\(shared.name)"
-      columns = shared.columns
+      byteTextColumn = part == .keyValues ? 1 : nil
+      columns = part == .keyValues ? [shared.columns[0], .blob("key"), shared.columns[2]] : shared.columns
       self.soup = soup?.soup.number
       firstIndexColumn = .max
     } else {
+      byteTextColumn = nil
       table = soup?.sql ?? ""
       let own: [CopiedColumn] = [
         .integer("id"), .text("soup"), .integer("created"), .integer("lastModified"), .integer("version"), .integer("owner"),
@@ -43,7 +47,7 @@ struct PostgresCopyTable {
   var keys: String { columns.prefix(keyColumns).map(\.name).joined(separator: ", ") }
 
   /// Returns the condition for the rows of a range, and its values.
-  func rows(in range: CopiedRange) throws -> (sql: String, parameters: [PostgresParameter]) {
+  func rows(in range: CopiedRange) -> (sql: String, parameters: [PostgresParameter]) {
     var conditions: [String] = [], parameters: [PostgresParameter] = []
     if let soup {
       parameters.append(.int64(soup))
@@ -53,13 +57,14 @@ struct PostgresCopyTable {
       guard let key else { continue }
       let marks = key.indices.map { "$\(parameters.count + $0 + 1)" }.joined(separator: ", ")
       conditions.append("(\(keys)) \(sign) (\(marks))")
-      for value in key { parameters.append(try Self.parameter(value)) }
+      for (i, value) in key.enumerated() { parameters.append(parameter(value, column: i)) }
     }
     return (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "), parameters)
   }
 
-  private static func parameter(_ value: CopiedValue) throws -> PostgresParameter {
+  private func parameter(_ value: CopiedValue, column: Int) -> PostgresParameter {
     switch value {
+    case .text(let value) where column == byteTextColumn: .bytes(value)
     case .null: .null
     case .integer(let value): .int64(value)
     case .real(let value): .double(value)
@@ -87,6 +92,7 @@ struct PostgresCopyTable {
       case .integer: .integer(try row.int64(i))
       case .real: .real(try row.double(i))
       case .text: .text(try row.text(i))
+      case .blob where i == byteTextColumn: .text(try row.optionalBytes(i) ?? [])
       case .blob: .blob(try row.optionalBytes(i) ?? [])
       case .flag: .integer(try row.bool(i) ? 1 : 0)
       }

@@ -32,7 +32,7 @@ extension PostgresSnapshot {
   }
 
   func copiedRows(of part: StorePart, in range: CopiedRange) throws -> CopiedRows {
-    let table = try copyTable(part), wanted = try table.rows(in: range), keys = table.keys
+    let table = try copyTable(part), wanted = table.rows(in: range), keys = table.keys
     // The sizes decide which rows are read: a batch of large texts has few of them.
     let rows = try query(
       """

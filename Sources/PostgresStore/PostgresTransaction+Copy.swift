@@ -18,7 +18,7 @@ extension PostgresTransaction {
 
   func replaceRows(of part: StorePart, in range: CopiedRange, with rows: [[CopiedValue]]) throws {
     checkIsUnfinished()
-    let table = try copyTable(part), old = try table.rows(in: range)
+    let table = try copyTable(part), old = table.rows(in: range)
     add("DELETE FROM \(table.table)" + old.sql, old.parameters)
     guard !rows.isEmpty else { return }
     let insert = try table.insert(rows)
