@@ -37,7 +37,9 @@ extension OrgDirectory {
   }
 
   /// Removes an org's folder with its sessions, credentials and stores.
-  /// - Parameter alsoRemoving: Removes stores that are kept elsewhere, while those of the home are locked.
+  /// - Parameters:
+  ///   - name: The org's name.
+  ///   - alsoRemoving: Removes stores that are kept elsewhere, while those of the home are locked.
   /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`; errors of `alsoRemoving`. Nothing is removed
   ///   then.
   public func remove(_ name: String, alsoRemoving: (OrgEntry) throws -> Void = { _ in }) throws {

@@ -11,6 +11,7 @@ public struct StoreCatalog: Sendable {
   /// - Parameters:
   ///   - home: nil for that of the environment, as for the others.
   ///   - org: The org, as the option `--org` takes it.
+  ///   - user: The user of the org; nil for the one who signed in last.
   /// - Throws: ``HostError`` `.invalidConfiguration`.
   public init(home: String?, org: String?, user: String?) throws {
     var settings = HostSettings()

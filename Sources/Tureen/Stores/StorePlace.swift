@@ -17,6 +17,7 @@ public enum StorePlace: Sendable, Equatable, CustomStringConvertible {
 
   /// Parses an argument: `home` for this home, `database` for the one of `TUREEN_STORE`, a folder, or `postgres://…`.
   /// - Parameters:
+  ///   - text: The argument's value.
   ///   - home: This home.
   ///   - argument: Its name, for messages.
   ///   - mayBeNew: Whether a folder that does not exist is a new home. Its path must then have a slash, so that a mistyped word

@@ -34,7 +34,10 @@ public struct StoreTransfer: Sendable {
 
   /// - Parameters:
   ///   - source: An existing store.
-  ///   - org, user, name: Those of the target; nil for those of the source.
+  ///   - place: Where the copy goes.
+  ///   - org: The org of the copy; nil for that of the source.
+  ///   - user: The user of the copy; nil for that of the source.
+  ///   - name: The name of the copy; nil for that of the source.
   /// - Throws: ``StorePlace/Problem`` if both are the same store, or if a global store is given an owner.
   public init(
     from source: StoreAddress, to place: StorePlace, org: String? = nil, user: String? = nil, name: String? = nil
@@ -56,7 +59,7 @@ public struct StoreTransfer: Sendable {
 
   /// Copies the store, or continues an interrupted copy. Blocks.
   /// - Parameter report: Called after each batch. An error that it throws ends the copy, which can be continued.
-  /// - Throws: ``SmartStore/StoreError``; see ``SmartStore/StoreCopy/run()``.
+  /// - Throws: ``SmartStore/StoreError`` if the store cannot be copied, was written to meanwhile, or differs from its copy.
   public func run(report: @escaping (Progress) throws -> Void) throws -> Result {
     let sources = try source.engines(), targets = try target.engines()
     defer {
