@@ -233,9 +233,12 @@ struct WorkerTests {
     #expect(waiting.state == .ready && waiting.error?.hasPrefix("the script ended with status 1") == true)
     let listed = try await project.run("job", "list")
     #expect(listed.output.contains("failing") && listed.output.contains("1/2"), "\(listed)")
-    // Its time has not come.
+    let ended = try #require(try project.ledger.runs(of: id, on: project.connection).first?.ended)
+    #expect(waiting.due > ended + 7_000, "it is due after 10 seconds, by a quarter more or less")
+    // Its time has not come, however long the commands take here.
+    try project.shift(id, "due", "-1 hour")
     #expect(try await project.worker("--drain", "--scripts", "scripts").ended().status == 0)
-    try project.shift(id, "due", "1 minute")
+    try project.shift(id, "due", "2 hours")
     #expect(try await project.worker("--drain", "--scripts", "scripts").ended().status == 1)
     #expect(try project.job(id).state == .failed && project.outcomes(id) == ["failed", "failed"])
     // Corrected, and made due again.
