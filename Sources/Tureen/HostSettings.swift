@@ -117,6 +117,8 @@ public struct HostSettings: Sendable {
     ]
     + StoreKeySource.keys + StoreDatabase.passwordKeys
 
+  private static let budgetShape = "must be a number of API calls a day, such as 15000"
+
   /// Returns true for a setting of a script's folder that chooses something outside the folder: an org, an account, a home, a
   /// file or a program. The other settings concern the user's own stores and requests; so does the sandbox org.
   static func reachesOutside(_ key: String, _ value: JSONValue) -> Bool {
@@ -157,7 +159,7 @@ public struct HostSettings: Sendable {
       }
       if key == "apiBudget" {
         guard let calls = value.integerValue, calls > 0 else {
-          throw problem(key, "must be a number of API calls a day, such as 15000")
+          throw problem(key, HostSettings.budgetShape)
         }
         apiBudget = calls
         continue
@@ -303,7 +305,7 @@ public struct HostSettings: Sendable {
     }
     if let text = Environment["TUREEN_API_BUDGET"] {
       guard let calls = Int64(text), calls > 0 else {
-        throw HostError(.invalidConfiguration, "TUREEN_API_BUDGET must be a number of API calls a day, such as 15000")
+        throw HostError(.invalidConfiguration, "TUREEN_API_BUDGET \(budgetShape)")
       }
       settings.apiBudget = calls
     }

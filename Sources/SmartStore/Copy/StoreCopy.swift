@@ -129,8 +129,12 @@ package struct StoreCopy {
       range.through = isLast ? nil : batch.rows.last.map { Self.key($0, of: part) }
       try body(batch.rows, range)
       range.after = range.through
-      if case .entries = part { progress.done += Int64(batch.rows.count) }
-      if case .entries = part { try report(progress) } else if !batch.rows.isEmpty { try report(progress) }
+      if case .entries = part {
+        progress.done += Int64(batch.rows.count)
+      } else if batch.rows.isEmpty {
+        continue
+      }
+      try report(progress)
     }
   }
 

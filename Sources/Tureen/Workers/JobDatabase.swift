@@ -16,8 +16,7 @@ struct JobDatabase: Sendable {
           + "postgres://tureen@db.example.com/tureen, or 'store' in bootconfig.json")
     }
     database = store
-    let password = settings.storePassword
-    connector = PostgresConnector(store.address, password: { try password?.password() })
+    connector = store.connector(settings.storePassword)
     schema = PostgresSchema(store.address.schema)
   }
 

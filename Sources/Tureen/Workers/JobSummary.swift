@@ -74,7 +74,7 @@ package struct JobRunSummary: Sendable, Equatable {
   package var remark: String {
     if let error = run.error { return error }
     guard let text = run.counts, let counts = (try? JSONValue(parsing: Array(text.utf8)))?.objectValue else { return "" }
-    return counts.map { "\($0.key) \($0.value.text)" }.joined(separator: ", ")
+    return counts.figures
   }
 
   package var json: JSONObject {
@@ -85,4 +85,9 @@ package struct JobRunSummary: Sendable, Equatable {
       "counts": run.counts.flatMap { try? JSONValue(parsing: Array($0.utf8)) } ?? .null,
     ]
   }
+}
+
+extension JSONObject {
+  /// The counts of a run for people: `fetched 5000, stored 5000`.
+  var figures: String { map { "\($0.key) \($0.value.text)" }.joined(separator: ", ") }
 }

@@ -49,7 +49,7 @@ package enum WorkerNews: Sendable {
     case .began(let job): "job \(job.title) of \(job.place) began, attempt \(job.attempts)"
     case .done(let job, let counts):
       "job \(job.title) is done"
-        + (counts.isEmpty ? "" : ": " + counts.map { "\($0.key) \($0.value.text)" }.joined(separator: ", "))
+        + (counts.isEmpty ? "" : ": " + counts.figures)
     case .failed(let job, let message, let isLast):
       "job \(job.title) failed in attempt \(job.attempts): \(message)" + (isLast ? "" : "; it is tried again later")
     case .released(let job): "job \(job.title) was stopped and given back"

@@ -119,12 +119,8 @@ struct JobListCommand: ParsableCommand {
   }
 }
 
-struct JobRetryCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "retry",
-    abstract: "Make jobs due at once, with all their attempts.",
-    discussion: "For jobs that failed, are done, or wait." + statuses("there is no such job, or it is running"))
-
+/// The jobs of a command that changes them one by one.
+struct ChosenJobs: ParsableArguments {
   @Argument(help: "The ids of the jobs, or names that only one job has.")
   var jobs: [String]
 
@@ -133,11 +129,30 @@ struct JobRetryCommand: ParsableCommand {
 
   @OptionGroup var place: JobBoardOptions
 
-  func run() throws {
+  /// Changes each job and prints it.
+  /// - Parameter what: What became of a job, such as `is removed`.
+  func forEach(_ what: String, _ change: (JobBoard, String) throws -> JobSummary) throws {
     try place.run(isJSON: json) { board in
-      for word in jobs { try say(try board.retry(word), "is due now", json) }
+      for word in jobs {
+        let job = try change(board, word), output = ByteOutput()
+        try output.write(
+          json
+            ? TerminalText.escapedJSON(job.json.text) + "\n" : TerminalText.escaped("job \(job.title) of \(job.place) \(what)\n"))
+        try output.finish()
+      }
     }
   }
+}
+
+struct JobRetryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retry",
+    abstract: "Make jobs due at once, with all their attempts.",
+    discussion: "For jobs that failed, are done, or wait." + statuses("there is no such job, or it is running"))
+
+  @OptionGroup var chosen: ChosenJobs
+
+  func run() throws { try chosen.forEach("is due now") { try $0.retry($1) } }
 }
 
 struct JobRemoveCommand: ParsableCommand {
@@ -146,19 +161,9 @@ struct JobRemoveCommand: ParsableCommand {
     abstract: "Remove jobs with the record of their runs.",
     discussion: "The syncs and scripts stay." + statuses("there is no such job, or it is running"))
 
-  @Argument(help: "The ids of the jobs, or names that only one job has.")
-  var jobs: [String]
+  @OptionGroup var chosen: ChosenJobs
 
-  @Flag(help: "Print one JSON object a line. The error is JSON on stderr.")
-  var json = false
-
-  @OptionGroup var place: JobBoardOptions
-
-  func run() throws {
-    try place.run(isJSON: json) { board in
-      for word in jobs { try say(try board.remove(word), "is removed", json) }
-    }
-  }
+  func run() throws { try chosen.forEach("is removed") { try $0.remove($1) } }
 }
 
 struct JobRunsCommand: ParsableCommand {
@@ -197,12 +202,4 @@ struct JobRunsCommand: ParsableCommand {
       try output.finish()
     }
   }
-}
-
-/// Prints what became of a job.
-private func say(_ job: JobSummary, _ what: String, _ isJSON: Bool) throws {
-  let output = ByteOutput()
-  try output.write(
-    isJSON ? TerminalText.escapedJSON(job.json.text) + "\n" : TerminalText.escaped("job \(job.title) of \(job.place) \(what)\n"))
-  try output.finish()
 }
