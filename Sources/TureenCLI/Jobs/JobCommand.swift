@@ -130,14 +130,14 @@ struct ChosenJobs: ParsableArguments {
   @OptionGroup var place: JobBoardOptions
 
   /// Changes each job and prints it.
-  /// - Parameter what: What became of a job, such as `is removed`.
-  func forEach(_ what: String, _ change: (JobBoard, String) throws -> JobSummary) throws {
+  /// - Parameter result: Follows the job in the line for people, such as `is removed`.
+  func forEach(_ result: String, _ change: (JobBoard, String) throws -> JobSummary) throws {
     try place.run(isJSON: json) { board in
       for word in jobs {
         let job = try change(board, word), output = ByteOutput()
-        try output.write(
-          json
-            ? TerminalText.escapedJSON(job.json.text) + "\n" : TerminalText.escaped("job \(job.title) of \(job.place) \(what)\n"))
+        let line =
+          json ? TerminalText.escapedJSON(job.json.text) : TerminalText.escaped("job \(job.title) of \(job.place) \(result)")
+        try output.write(line + "\n")
         try output.finish()
       }
     }
