@@ -61,6 +61,9 @@ final class BridgeCalls {
     } catch let failure as CommandFailure {
       if isJSON { write(JSONValue.object(failure.json).text + "\n", to: STDERR_FILENO) } else { complain(failure.message) }
       return failure.status
+    } catch let exit as ExitCode {
+      // Its reason has been printed.
+      return exit.rawValue
     } catch ByteOutput.Failure.noReader {
       return 0
     } catch ByteOutput.Failure.failed(let message) {
