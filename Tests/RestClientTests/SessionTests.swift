@@ -128,16 +128,19 @@ import Testing
     let box = ServerBox()
     let server = try ScriptedServer(handler: { request in
       guard let server = box.server else { return .status(500) }
-      if request.path == "/services/oauth2/token" {
-        // Every request has been refused before the new session exists.
-        server.blockUntilReceived(20) { $0.header("Authorization") == "Bearer token-1" }
-        return tokenAnswer(server, token: "token-2")
-      }
-      return request.header("Authorization") == "Bearer token-2" ? .json("{}") : expired
+      if request.path == "/services/oauth2/token" { return tokenAnswer(server, token: "token-2") }
+      guard request.header("Authorization") == "Bearer token-1" else { return .json("{}") }
+      // None is refused before all have been sent: a request that begins during the renewal waits for the new session.
+      server.blockUntilReceived(20) { $0.header("Authorization") == "Bearer token-1" }
+      return expired
     })
     box.server = server
     defer { box.server = nil }
-    try await withClient(server, session: session(server), credentials: refreshCredentials(server)) { client in
+    var configuration = TransportConfiguration()
+    configuration.connectionsPerHost = 20
+    try await withClient(
+      server, session: session(server), credentials: refreshCredentials(server), configuration: configuration
+    ) { client in
       try await withThrowingTaskGroup { group in
         for number in 0..<20 {
           group.addTask { try await client.send(RestRequest(.POST, "/r/\(number)", body: [])).status }
