@@ -23,7 +23,7 @@
       limits.isRestricted = true
       limits.memory = 256 << 20
       limits.instructions = 200_000_000  // 1 to 2 s of Lua
-      limits.timeMs = 120_000  // a busy machine is no mistake of the handler
+      limits.timeMs = 120_000  // a busy machine must not end a handler
       return limits
     }()
 
