@@ -109,10 +109,11 @@ enum ControlSchema {
         due = CASE
           WHEN is_over THEN CASE WHEN every_ms IS NULL THEN due ELSE {s}.next_due(coalesce(regular, due), every_ms, t) END
           WHEN a_outcome = 'released' THEN least(due, t)
+          WHEN a_outcome = 'postponed' THEN t + 5 * (0.75 + random() / 2) * interval '1 s'
           -- 10 s, 20 s, 40 s ... 1 h, each by up to a quarter more or less, so that hosts do not come back together.
           ELSE t + least(3600, 5 * 2 ^ least(attempts, 10)) * (0.75 + random() / 2) * interval '1 s' END,
         regular = CASE WHEN is_over THEN NULL ELSE coalesce(regular, due) END,
-        attempts = CASE WHEN a_outcome = 'released' THEN greatest(0, attempts - 1)
+        attempts = CASE WHEN a_outcome IN ('released', 'postponed') THEN greatest(0, attempts - 1)
           WHEN a_outcome = 'done' OR (is_over AND every_ms IS NOT NULL) THEN 0 ELSE attempts END,
         error = a_error, owner = NULL, until = NULL WHERE id = a_id;
       UPDATE {s}.runs SET ended = t, outcome = a_outcome, error = a_error, counts = a_counts WHERE job = a_id AND fence = a_fence;

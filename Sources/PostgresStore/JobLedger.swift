@@ -64,6 +64,9 @@ package struct JobLedger: Sendable {
     case failed(String, isFinal: Bool)
     /// The worker stops; the attempt does not count and the job is due at once.
     case released
+    /// It cannot run just now, such as a sync that is running already. The attempt does not count and the job is due
+    /// again after a few seconds.
+    case postponed(String)
   }
 
   /// The channel on which workers can hear that a job was added; the payload is its queue. A hint:
@@ -202,6 +205,7 @@ package struct JobLedger: Sendable {
       case .done: ("done", true, nil)
       case .failed(let message, let isFinal): ("failed", isFinal, message)
       case .released: ("released", false, nil)
+      case .postponed(let message): ("postponed", false, message)
       }
     return try connection.query(
       "SELECT \(schema.sql).finish($1, $2, $3, $4, $5, $6::text, $7::text)",
@@ -219,7 +223,7 @@ package struct JobLedger: Sendable {
     package let owner: String
     /// Ms since 1970 UTC; `ended` is nil while it runs.
     package let began: Int64, ended: Int64?
-    /// `done`, `failed`, `released`, or `lost` if its worker vanished.
+    /// `done`, `failed`, `released`, `postponed`, or `lost` if its worker vanished.
     package let outcome: String?
     package let error: String?
     package let counts: String?

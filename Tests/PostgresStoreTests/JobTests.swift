@@ -168,6 +168,18 @@ import Testing
     #expect(try ledger.claim(owner: "v", on: connection)?.attempts == 1)
   }
 
+  @Test func finish_postponed_isDueAfterSomeSecondsAndDoesNotCount() throws {
+    let id = try add("contacts") { $0.maximumAttempts = 1 }.id
+    let claimed = try #require(try ledger.claim(owner: "w", on: connection)), began = try serverMs()
+    let outcome = JobLedger.Outcome.postponed("sync 1 is still running in another process")
+    #expect(try ledger.finish(claimed, outcome, owner: "w", on: connection))
+    let waiting = try job(id)
+    #expect(waiting.state == .ready && waiting.attempts == 0)
+    #expect(try (began + 3750...(try serverMs()) + 6250).contains(waiting.due))
+    #expect(try ledger.runs(of: id, on: connection).map(\.outcome) == ["postponed"])
+    #expect(try ledger.claim(owner: "w", on: connection) == nil)
+  }
+
   // MARK: Schedules
 
   @Test func schedule_success_isDueAtTheNextMultiple() throws {

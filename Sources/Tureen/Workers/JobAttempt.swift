@@ -17,6 +17,8 @@ enum AttemptEnd: Sendable, Equatable {
   case failed(String, isFinal: Bool)
   /// It was stopped before its end and can be continued.
   case stopped
+  /// It could not begin, because another run of the same sync goes on.
+  case postponed(String)
 }
 
 /// An attempt in progress. Both functions return at once and may be called repeatedly, from any thread.

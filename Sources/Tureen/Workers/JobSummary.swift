@@ -66,7 +66,7 @@ package struct JobRunSummary: Sendable, Equatable {
   /// Ms since 1970 UTC.
   package var began: Int64 { run.began }
   package var owner: String { run.owner }
-  /// `running`, `done`, `failed`, `released` or `lost`.
+  /// `running`, `done`, `failed`, `released`, `postponed` or `lost`.
   package var outcome: String { run.outcome ?? "running" }
   /// `1.2 s`; empty while it runs.
   package var duration: String { run.ended.map { "\(($0 - run.began) / 1000).\(($0 - run.began) % 1000 / 100) s" } ?? "" }

@@ -91,6 +91,7 @@ extension JobWorker {
     switch end {
     case .done: .done
     case .failed(let message, let isFinal): .failed(message, isFinal: isFinal)
+    case .postponed(let message): .postponed(message)
     case .stopped:
       isStopping || isLost ? .released : .failed("it was stopped by another program before its end", isFinal: false)
     }
@@ -107,6 +108,7 @@ extension JobWorker {
     switch outcome {
     case .done: if case .done(let counts) = end { tell(.done(job, counts: counts)) }
     case .released: tell(.released(job))
+    case .postponed(let message): tell(.postponed(job, message: message))
     case .failed(let message, let isFinal):
       failures += 1
       tell(.failed(job, message: message, isLast: isFinal || claimed.job.attempts >= claimed.job.maximumAttempts))

@@ -138,6 +138,8 @@ extension AttemptEnd {
     let code = "\(known.domain)/\(known.code)"
     if isStopping, ["sync/stopped", "sync/managerStopped", "host/closed"].contains(code) {
       self = .stopped
+    } else if ["sync/alreadyRunning", "sync/runningElsewhere"].contains(code) {
+      self = .postponed(known.message)
     } else {
       self = .failed("\(known.message) (\(code))", isFinal: !known.isRetryable && !AttemptEnd.dependOnTheWorker.contains(code))
     }
@@ -146,7 +148,7 @@ extension AttemptEnd {
   /// Failures that another worker, or the same one after a sign-in, may not have.
   private static let dependOnTheWorker: Set<String> = [
     "network/notAuthenticated", "network/sessionExpired", "network/otherOrg", "host/noSuchOrg", "host/noSuchUser", "host/closed",
-    "host/invalidConfiguration", "sync/alreadyRunning", "sync/stopped", "sync/managerStopped", "smartstore/cannotOpenStore",
+    "host/invalidConfiguration", "sync/stopped", "sync/managerStopped", "smartstore/cannotOpenStore",
   ]
 
   /// The numbers of a run that are not 0.

@@ -9,6 +9,7 @@ package enum WorkerNews: Sendable {
   case done(JobSummary, counts: JSONObject)
   case failed(JobSummary, message: String, isLast: Bool)
   case released(JobSummary)
+  case postponed(JobSummary, message: String)
   /// Another worker has taken the job over, because this one was silent for too long.
   case lost(JobSummary)
   /// Jobs are due that this worker cannot run.
@@ -30,6 +31,7 @@ package enum WorkerNews: Sendable {
     case .done: "done"
     case .failed: "failed"
     case .released: "released"
+    case .postponed: "postponed"
     case .lost: "lost"
     case .leftToOthers: "leftToOthers"
     case .databaseLost: "databaseLost"
@@ -53,6 +55,7 @@ package enum WorkerNews: Sendable {
     case .failed(let job, let message, let isLast):
       "job \(job.title) failed in attempt \(job.attempts): \(message)" + (isLast ? "" : "; it is tried again later")
     case .released(let job): "job \(job.title) was stopped and given back"
+    case .postponed(let job, let message): "job \(job.title) waits: \(message)"
     case .lost(let job): "job \(job.title) was taken over by another worker, because this one could not be heard; it stops here"
     case .leftToOthers(let what): what
     case .databaseLost(let message, let pause):
@@ -77,6 +80,9 @@ package enum WorkerNews: Sendable {
     case .done(let job, let counts):
       object["job"] = .object(job.json)
       object["counts"] = .object(counts)
+    case .postponed(let job, let message):
+      object["job"] = .object(job.json)
+      object["error"] = .string(message)
     case .failed(let job, let message, let isLast):
       object["job"] = .object(job.json)
       object["error"] = .string(message)

@@ -171,8 +171,8 @@ struct JobRunsCommand: ParsableCommand {
     commandName: "runs",
     abstract: "List the attempts of a job, the latest first.",
     discussion: """
-      Times are UTC. The last 200 attempts are kept. 'released' means that a worker stopped and gave the job back, 'lost' that \
-      its worker vanished.
+      Times are UTC. The last 200 attempts are kept. 'released' means that a worker stopped and gave the job back, \
+      'postponed' that another run of the sync was going on, 'lost' that its worker vanished.
       """ + statuses("there is no such job"))
 
   @Argument(help: "The id of the job, or a name that only one job has.")

@@ -75,6 +75,20 @@ struct JobWorkerTests {
     #expect(await second.ended() == .drained(failed: 0))
   }
 
+  /// A sync that somebody runs by hand is no failure of its job.
+  @Test func worker_postponedAttempt_doesNotCount() async throws {
+    let bench = try WorkerBench()
+    let down = try bench.add("down") { $0.maximumAttempts = 1 }
+    let worker = try bench.start { $0.isDraining = true }
+    await worker.runner.attempt("down").finish(.postponed("sync 3 is still running in another process"))
+    #expect(await worker.ended() == .drained(failed: 0))
+    let told = worker.news.compactMap { if case .postponed(_, let message) = $0 { message } else { nil } }
+    #expect(told == ["sync 3 is still running in another process"])
+    let job = try bench.job(down)
+    #expect(job.state == .ready && job.attempts == 0 && job.owner == nil)
+    #expect(try bench.runs(down).map(\.outcome) == ["postponed"])
+  }
+
   @Test func worker_stopOfAnAttemptThatDoesNot_isEnded() async throws {
     let bench = try WorkerBench()
     let down = try bench.add("down"), worker = try bench.start { $0.graceMs = 50 }
