@@ -238,6 +238,7 @@ class Run:
         by_hand = sum(host.runs for host in self.hosts)
         counts = {
             **{NAMES[kind]: self.events.done[kind] for kind in events.KINDS},
+            "pauses longer than a lease": self.events.long_pauses,
             "records": sum(map(len, written.values())), "edits on the org": self.colleague.edits,
             "syncs by hand": by_hand, "states": len(self.states),
             **{f"runs {name}": count for name, count in sorted(outcomes.items())},

@@ -20,6 +20,7 @@ class Events:
         self.plan = [kind for kind in KINDS for _ in range(counts[kind])]
         self.random.shuffle(self.plan)
         self.busy, self.ongoing, self.done = set(), [], {kind: 0 for kind in KINDS}
+        self.long_pauses = 0
 
     def run(self):
         for kind in self.plan:
@@ -70,6 +71,7 @@ class Events:
         seconds = self.random.uniform(0.2, 3) * self.lease_s
         self.say(f"SIGSTOP {host.name} for {seconds:.1f} s")
         host.pause()
+        self.long_pauses += seconds > self.lease_s
         self.during(host, seconds, host.resume)
 
     def partition(self):
