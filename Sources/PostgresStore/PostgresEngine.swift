@@ -12,12 +12,13 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   package let writerQueue: DispatchQueue
   private let name: String
   private let schema: String
-  private let store: PostgresSchema.Store, control: PostgresSchema
+  private let store: PostgresSchema.Store
+  let control: PostgresSchema
   private let session: PostgresSession
   private let writer: Writer
-  private let readers: PostgresReaders
+  let readers: PostgresReaders
   // Used on `writerQueue` only:
-  private let caches = StoreCaches()
+  private let caches: StoreCaches
   private var feed: PostgresFeed?
   private var isClosed = false
 
@@ -33,7 +34,9 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
     let connector = PostgresEngine.naming(connector, store)
     session = PostgresSession(connector, label: "tureen.store.postgres.\(name)")
     writer = Writer(session, control)
-    readers = PostgresReaders(connector, schema: schema)
+    let wantedIndexes = WantedIndexes()
+    caches = StoreCaches(wantedIndexes)
+    readers = PostgresReaders(connector, schema: schema, wantedIndexes)
   }
 
   /// The sessions of a store have its schema in their name, so that others see that it is open.

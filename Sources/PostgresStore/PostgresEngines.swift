@@ -35,15 +35,30 @@ package final class PostgresEngines: StoreEngines {
     }
   }
 
+  /// A row of an index has at most about 2,700 bytes; the org and the user are in it, too.
+  private func check(_ name: String) throws {
+    guard name.utf8.count > Tuning.longestStoreName else { return }
+    throw StoreError(
+      .invalidStoreName, "a store name in PostgreSQL has at most \(Tuning.longestStoreName) bytes, not \(name.utf8.count)")
+  }
+
   private func key(_ isGlobal: Bool) -> (org: String, user: String) { isGlobal ? ("", "") : (org, user) }
 
   package func open(_ name: String, isGlobal: Bool) throws -> any StoreEngine {
+    try check(name)
     let key = key(isGlobal)
-    let store = try with { try control.openStore($0, org: key.org, user: key.user, name: name) }
-    return PostgresEngine(name: name, store, control, connector)
+    let (store, hasLoad) = try with { connection in
+      let store = try control.openStore(connection, org: key.org, user: key.user, name: name)
+      let loading = "SELECT FROM \(PostgresName.quoted(store.schema)).soup_attrs WHERE loading IS NOT NULL LIMIT 1"
+      return (store, try connection.query(loading).count > 0)
+    }
+    let engine = PostgresEngine(name: name, store, control, connector)
+    if hasLoad { engine.finishAbandonedLoads() }
+    return engine
   }
 
   package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
+    try check(name)
     let key = key(isGlobal)
     let store = try with { connection in
       let store = try control.openCopy(connection, org: key.org, user: key.user, name: name, of: source)

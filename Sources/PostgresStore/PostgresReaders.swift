@@ -6,18 +6,23 @@ final class PostgresReaders: Sendable {
   /// A connection taken from the pool has one owner.
   private final class Reader: @unchecked Sendable {
     let connection: PostgresConnection
-    let caches = StoreCaches()
+    let caches: StoreCaches
 
-    init(_ connection: PostgresConnection) { self.connection = connection }
+    init(_ connection: PostgresConnection, _ wantedIndexes: WantedIndexes) {
+      self.connection = connection
+      caches = StoreCaches(wantedIndexes)
+    }
   }
 
   private let connector: PostgresConnector
   private let schema: String
+  private let wantedIndexes: WantedIndexes
   private let turns = ReadTurns<Reader>(most: Tuning.readers, mostSmart: Tuning.readers - 1)
 
   /// - Parameter schema: The quoted schema of the store.
-  init(_ connector: PostgresConnector, schema: String) {
+  init(_ connector: PostgresConnector, schema: String, _ wantedIndexes: WantedIndexes) {
     self.connector = connector
+    self.wantedIndexes = wantedIndexes
     self.schema = schema
   }
 
@@ -65,7 +70,7 @@ final class PostgresReaders: Sendable {
       connection.close()
       throw error
     }
-    return Reader(connection)
+    return Reader(connection, wantedIndexes)
   }
 
   /// Cancels queries, waits for the readers in use, then closes all. Waiting reads fail with `.storeClosed`.

@@ -36,6 +36,10 @@ extension PostgresSnapshot {
     try spec.validate()
     guard let name else { throw StoreError(.invalidQuerySpec, "query spec: a '\(spec.kind.rawValue)' query needs a soup") }
     let table = try table(name)
+    if let load = table.soup.bulkLoad, let path = spec.indexPath ?? spec.orderPath, path != SoupField.entryId, path != load.idPath
+    {
+      caches.wantedIndexes.insert(table.soup)
+    }
     // Names and paths must pass the same checks as in smart SQL.
     _ = try SmartSql.convert(
       spec.smartSql(soupName: name), isStatement: false, dialect: PostgresDialect(caches: caches)

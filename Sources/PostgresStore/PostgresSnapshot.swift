@@ -36,19 +36,21 @@ class PostgresSnapshot: StoreSnapshot {
     caches.forget()
     let rows = try server.query(
       """
-      SELECT a.id, a.soupName, m.path, m.columnType FROM \(schema).soup_attrs a
+      SELECT a.id, a.soupName, m.path, m.columnType, a.loading FROM \(schema).soup_attrs a
       LEFT JOIN \(schema).soup_index_map m ON m.soup = a.id ORDER BY a.soupName, m.position
       """)
-    var found: [(number: Int64, name: String, specs: [IndexSpec])] = []
+    var found: [(number: Int64, name: String, load: BulkLoad?, specs: [IndexSpec])] = []
     for i in 0..<rows.count {
       let row = rows[i]
-      if try found.last?.number != row.int64(0) { found.append((try row.int64(0), try row.string(1), [])) }
+      if try found.last?.number != row.int64(0) {
+        found.append((try row.int64(0), try row.string(1), try row.optionalString(4).flatMap(BulkLoad.init(text:)), []))
+      }
       guard let path = try row.optionalString(2) else { continue }
       let type = IndexType(rawValue: try row.string(3)) ?? .string
       found[found.count - 1].specs.append(IndexSpec(path: path, type: type))
     }
     let tables = found.map {
-      SoupTable(Soup(name: $0.name, number: $0.number, specs: $0.specs, bulkLoad: nil), schema)
+      SoupTable(Soup(name: $0.name, number: $0.number, specs: $0.specs, bulkLoad: $0.load), schema)
     }
     caches.set(tables, version: version)
   }
@@ -100,10 +102,7 @@ class PostgresSnapshot: StoreSnapshot {
 
   func soupNames() throws -> [String] { caches.all.map(\.soup.name) }
 
-  func isBulkLoading(soup name: String) throws -> Bool {
-    _ = try table(name)
-    return false
-  }
+  func isBulkLoading(soup name: String) throws -> Bool { try table(name).soup.bulkLoad != nil }
 
   func hasLookupIndex(_ path: String, in name: String) throws -> Bool {
     let table = try table(name), value = table.value(path)

@@ -90,33 +90,46 @@ extension PostgresTransaction {
   ) throws -> [ClaimOutcome] {
     let table = try table(soup)
     try forgetArrivals(in: soup)
+    var first: [UploadRecord] = [], seen: Set<Int64> = []
+    for upload in uploads where seen.insert(upload.entryId).inserted { first.append(upload) }
+    var taken = try take(first, table)
     return try uploads.map { upload in
-      if try take(upload, table) { return .claimed }
+      // An entry's second upload finds its first one.
+      if taken.remove(upload.entryId) != nil { return .claimed }
       if let other = try unsettledUpload(of: upload.entryId, in: soup) {
         if try isLive(other) { return .held }
         if other.operation == .create { return .unsettled }
         try settle([other.entryId], in: soup, sentBy: nil)
       }
-      return try take(upload, table) ? .claimed : .changed
+      return try take([upload], table).isEmpty ? .changed : .claimed
     }
   }
 
-  /// Writes a claim unless the row has changed or the outbox has an upload of it.
-  private func take(_ upload: UploadRecord, _ table: SoupTable) throws -> Bool {
-    try query(
+  /// Writes claims of different entries, except those whose row has changed or of which the outbox has an upload.
+  /// - Returns: The entries that are claimed.
+  private func take(_ uploads: [UploadRecord], _ table: SoupTable) throws -> Set<Int64> {
+    guard !uploads.isEmpty else { return [] }
+    var offsets = PostgresArray(of: .int64), texts = PostgresArray(of: .text)
+    for upload in uploads {
+      if let offset = upload.clockOffset { offsets.append(offset) } else { offsets.appendNull() }
+      if let sent = upload.sent { sent.withUnsafeBytes { texts.append($0) } } else { texts.appendNull() }
+    }
+    let rows = try query(
       """
       INSERT INTO \(schema).outbox AS o (soup, entry, version, sync, fence, operation, sentAt, clockOffset, sent)
-      SELECT $1, id, version, $4, $5, $6, $7, $8::bigint, $9::text FROM \(table.sql) WHERE id = $2 AND version = $3
+      SELECT $1, t.id, t.version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent
+      FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent)
+      JOIN \(table.sql) AS t ON t.id = u_id AND t.version = u_version
       ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
       operation = excluded.operation, sentAt = excluded.sentAt, clockOffset = excluded.clockOffset, resendAt = NULL,
       inDoubt = false, sent = excluded.sent WHERE o.operation = 'echo' RETURNING entry
       """,
       [
-        .int64(table.soup.number), .int64(upload.entryId), .int64(upload.version), .int64(upload.syncId), .int64(upload.fence),
-        .text(upload.operation.rawValue), .int64(upload.sentAt), .optional(upload.clockOffset),
-        upload.sent.map { .utf8($0) } ?? .null,
-      ]
-    ).count == 1
+        .int64(table.soup.number), .int64s(uploads.map(\.entryId)), .int64s(uploads.map(\.version)),
+        .int64s(uploads.map(\.syncId)), .int64s(uploads.map(\.fence)), .texts(uploads.map(\.operation.rawValue)),
+        .int64s(uploads.map(\.sentAt)), .array(offsets), .array(texts),
+      ])
+    return Set(try rows.map { try $0.int64(0) })
   }
 
   func journal(_ uploads: [UploadRecord], in soup: String) throws {

@@ -70,7 +70,7 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   // MARK: Soups
 
   /// Reads the soups again after they were changed here, and has other connections do so.
-  private func soupsChanged() throws {
+  func soupsChanged() throws {
     let version = try query("UPDATE \(schema).state SET soups = soups + 1 RETURNING soups").only().int64(0)
     server.connection.forgetStatements()
     try loadSoups(version: version)
@@ -123,8 +123,9 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     try execute("ALTER TABLE \(old.sql) RENAME TO \(oldName)")
     try execute("ALTER TABLE \(schema).\(oldName) RENAME CONSTRAINT \(old.name)_pkey TO \(oldName)_pkey")
     try afterStep(.renameOldSoupTable)
-    for i in old.soup.specs.indices { try execute("DROP INDEX IF EXISTS \(schema).\(old.name)_\(i)_idx") }
+    for i in old.soup.specs.indices { try execute("DROP INDEX IF EXISTS \(schema).\(old.index(i))") }
     add("DELETE FROM \(schema).soup_index_map WHERE soup = $1", [.int64(old.soup.number)])
+    add("UPDATE \(schema).soup_attrs SET loading = NULL WHERE id = $1", [.int64(old.soup.number)])
     try afterStep(.dropOldIndexes)
     try execute(new.definition)
     recordSpecs(of: new)
@@ -159,8 +160,9 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   }
 
   func indexLookups(by path: String, in name: String) throws {
-    guard try !hasLookupIndex(path, in: name) else { return }
-    let table = try table(name), key = table.value(path).sql
+    let table = try table(name)
+    guard table.soup.bulkLoad == nil, try !hasLookupIndex(path, in: name) else { return }
+    let key = table.value(path).sql
     try execute(
       "CREATE INDEX \(lookupIndex(path, table)) ON \(table.sql) (left(\(key), \(SoupTable.indexedCharacters)), id)")
     try soupsChanged()
@@ -192,21 +194,16 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   /// The tables with data about entries, each with the columns `soup` and `entry`.
   private static let entryTables = ["soup_members", "soup_bases", "soup_conflicts", "outbox", "outbox_arrivals"]
 
-  func finishBulkLoad(soup name: String) throws { _ = try table(name) }
-
-  func buildIndexAhead(soup name: String, whileMissing least: Int) throws -> Bool {
-    _ = try table(name)
-    return false
-  }
-
   // MARK: Entries
 
   func upsert(_ entries: [UInt8], into soup: String, externalIdPath: String) throws -> [UInt8] {
-    try SavedEntries(self, table(soup)).upsert(entries, externalIdPath: externalIdPath)
+    try finishBulkLoad(soup: soup)
+    return try SavedEntries(self, table(soup)).upsert(entries, externalIdPath: externalIdPath)
   }
 
   func save(_ entry: [UInt8], as id: Int64?, in soup: String) throws -> Int64? {
-    try SavedEntries(self, table(soup)).save(entry, as: id)
+    try finishBulkLoad(soup: soup)
+    return try SavedEntries(self, table(soup)).save(entry, as: id)
   }
 
   func remove(_ ids: [Int64], from soup: String) throws {
@@ -230,6 +227,7 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     guard page.plan.specs == table.soup.specs else {
       throw StoreError(.invalidIndexSpec, "the index specs of soup \(name) were altered during the sync; run it again")
     }
+    if table.soup.bulkLoad != nil { try continueOrFinishBulkLoad(of: table, idPath: storage.idPath) }
     return try RecordBatch(self, table, page, storage).store(kept)
   }
 }

@@ -62,6 +62,7 @@ final class RecordBatch {
       return (try? texts.externalKey(page, i, storage.idPath)) ?? nil
     }
     var known = try find(keys)
+    if known.isEmpty, table.soup.bulkLoad == nil { try transaction.beginBulkLoad(of: table, storage) }
     for (n, i) in positions.enumerated() {
       texts.projection.begin()
       guard let value = try keys[n] ?? texts.externalKey(page, i, storage.idPath) else {

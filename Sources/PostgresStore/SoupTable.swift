@@ -79,10 +79,13 @@ struct SoupTable: Sendable {
     return "CREATE TABLE \(sql) (\(all.joined(separator: ", "))) WITH (fillfactor = 70)"
   }
 
+  /// The name of the index over a path.
+  func index(_ i: Int) -> String { "\(name)_\(i)_idx" }
+
   func createIndex(_ i: Int, unlessExists: Bool = false) -> String {
     let isText = form(i) == .text || form(i) == .mixed
     let key = isText ? "left(\(column(i)), \(SoupTable.indexedCharacters))" : column(i)
-    return "CREATE INDEX \(unlessExists ? "IF NOT EXISTS " : "")\(name)_\(i)_idx ON \(sql) (\(key) NULLS FIRST, id)"
+    return "CREATE INDEX \(unlessExists ? "IF NOT EXISTS " : "")\(index(i)) ON \(sql) (\(key) NULLS FIRST, id)"
   }
 
   // MARK: Values

@@ -7,6 +7,9 @@ final class StoreCaches {
   private var tables: [SoupTable] = []
   private(set) var smartSql: [String: TranslatedSmartSql] = [:]
   let check = SmartSqlCheck()
+  let wantedIndexes: WantedIndexes
+
+  init(_ wantedIndexes: WantedIndexes) { self.wantedIndexes = wantedIndexes }
 
   func forget() {
     version = -1

@@ -55,7 +55,26 @@ enum StoreTables {
         RAISE EXCEPTION 'another owner has taken over ''%''', a_name USING ERRCODE = 'TU001';
       END IF;
     END $$;
-    """ + pathFunctions
+    """ + pathFunctions,
+    """
+    -- loading: the process that loads many first entries, and the path that finds them. The indexes of other paths are missing.
+    ALTER TABLE {s}.soup_attrs ADD COLUMN loading text;
+    -- Drops indexes of an empty soup, unless it is being read: that would take the time of the longest query.
+    CREATE FUNCTION {s}.begin_load(a_soup bigint, a_table text, a_indexes text[], a_mark text) RETURNS boolean
+    LANGUAGE plpgsql AS $$
+    DECLARE
+      is_filled boolean;
+      i text;
+    BEGIN
+      EXECUTE 'SELECT EXISTS (SELECT FROM {s}.' || a_table || ')' INTO is_filled;
+      IF is_filled THEN RETURN false; END IF;
+      EXECUTE 'LOCK TABLE {s}.' || a_table || ' IN ACCESS EXCLUSIVE MODE NOWAIT';
+      FOREACH i IN ARRAY a_indexes LOOP EXECUTE 'DROP INDEX IF EXISTS {s}.' || i; END LOOP;
+      UPDATE {s}.soup_attrs SET loading = a_mark WHERE id = a_soup;
+      RETURN true;
+    EXCEPTION WHEN lock_not_available THEN RETURN false;
+    END $$;
+    """,
   ]
 
   /// The values at paths that have no column. `at` follows a path as SQLite's json_extract does: `.key` into an object,

@@ -45,6 +45,11 @@ enum Tuning {
   static let certificateBundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
   /// Bytes of COPY data to collect before they are sent: as large as a socket buffer.
   static let copyChunkBytes = 64 << 10
+  /// The announced number of records from which a first load builds its indexes afterwards, as in SQLite's engine.
+  static let deferIndexesFrom = 20_000
+  /// Seconds of silence after which a load on another host counts as ended: its pages come much faster, and a longer
+  /// pause only means that its indexes are kept from then on.
+  static let endedLoadS = 300
   /// Connections that read a store; smart queries leave one to others.
   static let readers = 4
   /// Translations of smart SQL that a connection keeps: a script uses few.
@@ -66,6 +71,8 @@ enum Tuning {
   /// Milliseconds that a copy waits for the sessions of one that was killed: the server ends their
   /// statements first.
   static let copyPatienceMs: Int64 = 5000
+  /// Bytes of a store's name: an index holds it.
+  static let longestStoreName = 1000
   /// Bytes of one stored entry, as in SQLite's engine.
   static let maximumEntryBytes = 200_000_000
   /// Milliseconds that removing a store waits for sessions that are ending.

@@ -37,7 +37,12 @@ package final class Writer: @unchecked Sendable {
   }
 
   /// The identity of this process, and a random number.
-  package static func newId() -> String { "\(ProcessIdentity.current.text)/\(UInt64.random(in: .min ... .max))" }
+  package static func newId() -> String { id(of: .current) }
+
+  static func id(of process: ProcessIdentity) -> String { idPrefix(of: process) + "\(UInt64.random(in: .min ... .max))" }
+
+  /// What the ids of all writers of a process begin with.
+  static func idPrefix(of process: ProcessIdentity) -> String { process.text + "/" }
 
   // MARK: Transactions
 

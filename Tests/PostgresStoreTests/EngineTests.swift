@@ -12,26 +12,6 @@ import Testing
 @Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct EngineTests {
   private static let specs = [IndexSpec(path: "a", type: .string), IndexSpec(path: "n", type: .integer)]
 
-  /// A database of a test's own, and stores in it that different hosts have open.
-  private struct Hosts {
-    let cluster: PostgresCluster
-    let schema = PostgresFixture.newSchemaName()
-
-    init() throws { cluster = try PostgresCluster.running() }
-
-    func engines(port: Int? = nil, _ change: (inout PostgresConnector) -> Void = { _ in }) -> PostgresEngines {
-      var connector = PostgresConnector(cluster.address(port: port, schema: schema))
-      change(&connector)
-      return PostgresEngines(connector, org: "acme", user: "ada")
-    }
-
-    func store(port: Int? = nil, _ change: (inout PostgresConnector) -> Void = { _ in }) throws -> Store {
-      let engines = engines(port: port, change)
-      defer { engines.close() }
-      return Store(name: "main", isGlobal: false, engine: try engines.open("main", isGlobal: false))
-    }
-  }
-
   private func code(_ body: () throws -> Void) -> StoreError.Code? { failure(body)?.code }
 
   private func failure(_ body: () throws -> Void) -> StoreError? {
@@ -144,6 +124,16 @@ import Testing
     try engines.remove("main", isGlobal: false)
     #expect(try engines.names(isGlobal: false) == [])
     try engines.remove("main", isGlobal: false)
+  }
+
+  @Test func open_longName_isRefusedInWords() throws {
+    let engines = try Hosts().engines(), longest = String(repeating: "é", count: 500)
+    defer { engines.close() }
+    try engines.open(longest, isGlobal: false).close()
+    #expect(try engines.names(isGlobal: false) == [longest])
+    let error = failure { _ = try engines.open(longest + "s", isGlobal: true) }
+    #expect(error?.code == .invalidStoreName)
+    #expect(error?.message == "a store name in PostgreSQL has at most 1000 bytes, not 1001")
   }
 
   @Test func write_anotherWriterHoldsTheStore_isRetryable() throws {

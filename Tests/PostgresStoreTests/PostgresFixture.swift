@@ -1,4 +1,5 @@
 import PostgresStore
+import SmartStore
 import Synchronization
 import TestSupport
 import Testing
@@ -39,6 +40,26 @@ struct PostgresFixture {
   }
 
   func count(_ table: String) throws -> Int64 { try connection.query("SELECT count(*) FROM \(table)").only().int64(0) }
+}
+
+/// A database of a test's own, and stores in it that different hosts have open.
+struct Hosts {
+  let cluster: PostgresCluster
+  let schema = PostgresFixture.newSchemaName()
+
+  init() throws { cluster = try PostgresCluster.running() }
+
+  func engines(port: Int? = nil, _ change: (inout PostgresConnector) -> Void = { _ in }) -> PostgresEngines {
+    var connector = PostgresConnector(cluster.address(port: port, schema: schema))
+    change(&connector)
+    return PostgresEngines(connector, org: "acme", user: "ada")
+  }
+
+  func store(port: Int? = nil, _ change: (inout PostgresConnector) -> Void = { _ in }) throws -> Store {
+    let engines = engines(port: port, change)
+    defer { engines.close() }
+    return Store(name: "main", isGlobal: false, engine: try engines.open("main", isGlobal: false))
+  }
 }
 
 /// The error that `body` throws, as its code.

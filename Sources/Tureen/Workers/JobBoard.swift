@@ -26,6 +26,9 @@ package struct JobRequest: Sendable {
     _ = try JobArguments(arguments, isSync: kind == .sync)
     if kind == .script { try ScriptName.check(name) }
     guard !queue.isEmpty else { throw JobError(.invalidJob, "the name of a queue must not be empty") }
+    for (what, text) in [("name of a job", name), ("name of a queue", queue)] where text.utf8.count > Tuning.longestJobName {
+      throw JobError(.invalidJob, "the \(what) has at most \(Tuning.longestJobName) bytes, not \(text.utf8.count)")
+    }
     guard attempts > 0 else { throw JobError(.invalidJob, "a job needs at least 1 attempt, not \(attempts)") }
   }
 }

@@ -16,4 +16,6 @@ extension Tuning {
   static let databasePauseMs: Int64 = 1_000, longestDatabasePauseMs: Int64 = 30_000
   /// The longest interval of a job in milliseconds: a mistyped unit must not overflow.
   static let longestJobIntervalMs: Int64 = 10 * 365 * 86_400_000
+  /// Bytes of a job's name, and of a queue's: a row of an index has at most about 2,700 bytes.
+  static let longestJobName = 1000
 }

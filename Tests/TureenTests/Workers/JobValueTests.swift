@@ -71,6 +71,20 @@ import Testing
     #expect(message { _ = try JobArguments("{", isSync: false) }?.contains("line 1, column") == true)
   }
 
+  @Test func request_longNames_areRefusedInWords() throws {
+    func request(_ name: String, queue: String = "default") -> JobRequest {
+      var request = JobRequest(.sync, name: name)
+      request.queue = queue
+      return request
+    }
+    func refusal(_ name: String, queue: String = "default") -> String? { message { try request(name, queue: queue).check() } }
+    let longest = String(repeating: "é", count: 500)
+    try request(longest, queue: longest).check()
+    #expect(refusal(longest + "s") == "the name of a job has at most 1000 bytes, not 1001")
+    #expect(refusal("s", queue: longest + "q") == "the name of a queue has at most 1000 bytes, not 1001")
+    #expect(refusal("") == "a job needs a name")
+  }
+
   @Test(arguments: ["", "/etc/passwd.lua", "../up.lua", "a/../../up.lua", "./a.lua", "a//b.lua", "a/", "a\0.lua"])
   func script_nameThatLeadsOut_isRefused(_ name: String) {
     #expect(message { try ScriptName.check(name) }?.contains("below the folder") == true)
@@ -203,6 +217,9 @@ import Testing
     // Another worker may be signed in.
     #expect(end("network", "notAuthenticated") == .failed("why (network/notAuthenticated)", isFinal: false))
     #expect(end("sync", "stopped", isStopping: true) == .stopped)
+    for code in ["runningElsewhere", "alreadyRunning"] {
+      #expect(end("sync", code, isRetryable: true) == .postponed("why"))
+    }
     #expect(end("sync", "stopped") == .failed("why (sync/stopped)", isFinal: false))
   }
 
