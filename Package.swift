@@ -231,7 +231,8 @@ let package = Package(
     // The programs of the Swift guide, which the tests run, too.
     program("AccountList"), program("DetailView"), program("OptimisticDelete"),
     // What scripts/dev/bench measures of the engine without a bridge.
-    .executableTarget(name: "EngineBench", dependencies: ["SmartStore", "JSON"], path: "scripts/dev/benchmarks/engine"),
+    .executableTarget(
+      name: "EngineBench", dependencies: ["PostgresStore", "SmartStore", "JSON"], path: "scripts/dev/benchmarks/engine"),
   ],
   swiftLanguageModes: [.v6]
 )

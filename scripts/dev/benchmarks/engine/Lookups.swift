@@ -1,14 +1,13 @@
 import JSON
 import SmartStore
 
-/// The engine's part of `bench --store`: look-ups by an indexed path from Swift, without a bridge.
+/// Look-ups by an indexed path from Swift.
 ///
-/// usage: EngineBench STORE ROWS COUNT. Prints `engine_lookups PER_SECOND`. The store is the one that store.lua filled.
-@main enum Lookups {
-  static func main() throws {
-    let arguments = CommandLine.arguments
+/// usage: EngineBench lookups STORE ROWS COUNT. Prints `engine_lookups PER_SECOND`. The store is the one that store.lua filled.
+enum Lookups {
+  static func run(_ arguments: [String]) throws {
     guard arguments.count == 4, let rows = Int(arguments[2]), let count = Int(arguments[3]), rows > 0, count > 0 else {
-      fatalError("usage: EngineBench STORE ROWS COUNT")
+      fatalError("usage: EngineBench lookups STORE ROWS COUNT")
     }
     let store = try Store(name: "bench", isGlobal: false, path: arguments[1], key: nil)
     defer { store.close() }
