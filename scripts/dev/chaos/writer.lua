@@ -34,8 +34,10 @@ local function edit(kind, number)
   local entries = found and found.currentPageOrderedEntries or {}
   if #entries == 0 then return end
   local entry, phone = entries[math.random(#entries)], ("%d-1"):format(number)
+  -- Told before, because this process may be killed between the edit and the answer.
+  say("perhaps", kind.type, entry[kind.name], phone)
   local edited = tureen.await(mobilesync.markUpdated, kind.soup, entry, { [kind.phone] = phone })
-  say(edited and "edited" or "perhaps", kind.type, entry[kind.name], phone)
+  if edited then say("edited", kind.type, entry[kind.name], phone) end
 end
 
 tureen.main(function()
