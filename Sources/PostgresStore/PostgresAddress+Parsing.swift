@@ -106,9 +106,14 @@ extension PostgresAddress {
       case "user": user = value
       case "dbname": database = value
       case "schema": schema = try Self.schemaName(value)
+      case "reads":
+        guard ["primary", "standby"].contains(value) else {
+          throw Self.invalid("has an invalid option 'reads': it must be primary or standby")
+        }
+        readsFromStandbys = value == "standby"
       case _ where Self.allowedOptions.contains(name): options[name] = value
       default:
-        let known = (Self.allowedOptions.sorted() + ["schema"]).joined(separator: ", ")
+        let known = (Self.allowedOptions.sorted() + ["reads", "schema"]).joined(separator: ", ")
         throw Self.invalid("has the unknown option '\(name)' (known are \(known))")
       }
     }

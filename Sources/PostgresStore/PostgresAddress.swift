@@ -28,6 +28,8 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
   package var options: [String: String]
   /// The control schema; the schemas of stores begin with its name.
   package var schema: String
+  /// Whether snapshots are read from standbys among the hosts.
+  package var readsFromStandbys = false
   var password: String?
 
   package static let defaultSchema = "tureen"
@@ -55,7 +57,9 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
     text += hosts.map { $0.name.hasPrefix("/") ? "\(PercentEncoding.encode($0.name)):\($0.port)" : $0.text }.joined(
       separator: ",")
     text += "/" + (database.map(PercentEncoding.encode) ?? "")
-    let all = options.merging(schema == PostgresAddress.defaultSchema ? [:] : ["schema": schema]) { $1 }
+    var all = options
+    if schema != PostgresAddress.defaultSchema { all["schema"] = schema }
+    if readsFromStandbys { all["reads"] = "standby" }
     let query = all.sorted { $0.key < $1.key }.map { "\($0.key)=\(PercentEncoding.encode($0.value))" }
     return query.isEmpty ? text : text + "?" + query.joined(separator: "&")
   }

@@ -27,17 +27,25 @@ package struct PostgresConnector: Sendable {
     return other
   }
 
-  /// Connects to the first host that can be written to, and sets up the session. Blocks.
+  package enum Role: Sendable {
+    /// The first host that can be written to.
+    case primary
+    /// Any host that follows it.
+    case standby
+  }
+
+  /// Connects to a host and sets up the session. Blocks.
   /// - Throws: ``PostgresError``: `.libraryMissing`, `.cannotConnect`, `.signInRefused`, `.readOnlyServer`,
   ///   `.unsupportedServer`, `.transactionPooler`; what `password` throws.
-  package func connect() throws -> PostgresConnection {
+  package func connect(to role: Role = .primary) throws -> PostgresConnection {
     try Self.loadLibrary()
     let secret = try secret()
     var failures: [PostgresError] = []
-    let hosts: [PostgresAddress.Host?] = address.hosts.isEmpty ? [nil] : address.hosts
+    var hosts: [PostgresAddress.Host?] = address.hosts.isEmpty ? [nil] : address.hosts
+    if role == .standby { hosts.shuffle() }
     for host in hosts {
       do throws(PostgresError) {
-        return try connect(to: host, secret)
+        return try connect(to: host, as: role, secret)
       } catch {
         failures.append(error)
       }
@@ -64,10 +72,12 @@ package struct PostgresConnector: Sendable {
     throw PostgresError(.libraryMissing, text)
   }
 
-  private func connect(to host: PostgresAddress.Host?, _ secret: String?) throws(PostgresError) -> PostgresConnection {
+  private func connect(
+    to host: PostgresAddress.Host?, as role: Role, _ secret: String?
+  ) throws(PostgresError) -> PostgresConnection {
     let connection = try open(host, secret)
     do throws(PostgresError) {
-      let backend = try setUp(connection)
+      let backend = try setUp(connection, as: role)
       // A pooler announces a process of its own making.
       if backend != connection.announcedBackend { try checkPooler(connection, host, secret) }
       return connection
@@ -156,7 +166,7 @@ package struct PostgresConnector: Sendable {
 
   /// Checks the server and configures the session, in one round trip.
   /// - Returns: The server's process.
-  private func setUp(_ connection: PostgresConnection) throws(PostgresError) -> Int32 {
+  private func setUp(_ connection: PostgresConnection, as role: Role) throws(PostgresError) -> Int32 {
     let place = connection.place
     guard connection.serverVersion >= Tuning.oldestServer else {
       throw PostgresError(
@@ -173,13 +183,16 @@ package struct PostgresConnector: Sendable {
       flight.add("SELECT pg_catalog.set_config($1, $2, false)", [.text(name), .text(value)])
     }
     let row = try connection.run(flight)[0].only()
-    if try row.bool(1) {
+    let isStandby = try row.bool(1)
+    if role == .standby {
+      guard isStandby else { throw PostgresError(.cannotConnect, "PostgreSQL at \(place) is not a standby") }
+    } else if isStandby {
       throw PostgresError(
         .readOnlyServer,
         "PostgreSQL at \(place) is a read-only standby; add the primary's host to the address: "
           + "postgres://primary,standby/database")
     }
-    if try row.bool(2) {
+    if role == .primary, try row.bool(2) {
       throw PostgresError(
         .readOnlyServer, "PostgreSQL at \(place) permits only reading (default_transaction_read_only is on)")
     }

@@ -62,13 +62,14 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   private func transact<T>(_ durability: Durability, _ body: (PostgresTransaction) throws -> T) throws -> T {
     try requireOpen()
     do {
-      let result = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
+      let (result, seq) = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
         let transaction = PostgresTransaction(server, schema: schema, caches: caches)
         try transaction.begin()
         let result = try body(transaction)
         try transaction.finish()
-        return result
+        return (result, transaction.seq)
       }
+      readers.note(seq)
       feed?.look()
       return result
     } catch {
@@ -122,7 +123,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   package func startObserving(_ inbox: ChangeInbox) throws {
     try requireOpen()
     do {
-      let feed = try self.feed ?? PostgresFeed(session, schema: schema, queue: writerQueue)
+      let feed = try self.feed ?? PostgresFeed(session, schema: schema, queue: writerQueue, readers)
       self.feed = feed
       feed.add(inbox)
     } catch {

@@ -6,6 +6,7 @@ import SmartStore
 final class PostgresFeed: @unchecked Sendable {
   private let session: PostgresSession
   private let schema: String
+  private let readers: PostgresReaders
   private var inboxes: [ChangeInbox] = []
   /// The number of the last commit that was looked at.
   private var seq: Int64
@@ -14,9 +15,11 @@ final class PostgresFeed: @unchecked Sendable {
   /// - Parameters:
   ///   - schema: The quoted schema of the store.
   ///   - queue: The writer's queue.
-  init(_ session: PostgresSession, schema: String, queue: DispatchQueue) throws {
+  ///   - readers: With which observers look at what changed.
+  init(_ session: PostgresSession, schema: String, queue: DispatchQueue, _ readers: PostgresReaders) throws {
     self.session = session
     self.schema = schema
+    self.readers = readers
     seq = try session.query("SELECT seq FROM \(schema).state").only().int64(0)
     timer = DispatchSource.makeTimerSource(queue: queue)
     let interval = DispatchTimeInterval.milliseconds(Tuning.otherHostsPollMs)
@@ -70,6 +73,7 @@ final class PostgresFeed: @unchecked Sendable {
       let results = try connection.run(flight), state = try results[1].only(), rows = results[2]
       let last = seq
       seq = try state.int64(0)
+      readers.note(seq)
       var all = EntryChanges()
       all.noteAll()
       // Old changes were removed before this look; or a crash of the server has undone some.

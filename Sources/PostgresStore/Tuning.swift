@@ -52,6 +52,8 @@ enum Tuning {
   static let endedLoadS = 300
   /// Connections that read a store; smart queries leave one to others.
   static let readers = 4
+  /// Milliseconds without reads from standbys after none could be reached, or one failed.
+  static let standbyPauseMs: Int64 = 30_000
   /// Translations of smart SQL that a connection keeps: a script uses few.
   static let smartStatements = 256
   /// Milliseconds that work on a whole soup may take, such as an index over it or a smart query.

@@ -24,6 +24,9 @@ struct AddressTests {
     #expect(try PostgresAddress("postgres:///crm?host=/tmp&port=5499").hosts == [.init(name: "/tmp", port: 5499)])
     #expect(try PostgresAddress("postgres://a%40b@db/x").user == "a@b")
     #expect(try PostgresAddress(socket.description) == socket)
+    #expect(try !PostgresAddress("postgres://a,b/x?reads=primary").readsFromStandbys)
+    let readers = try PostgresAddress("postgres://a,b/x?reads=standby")
+    #expect(readers.readsFromStandbys && readers.description == "postgres://a:5432,b:5432/x?reads=standby")
   }
 
   @Test func isAddress_foldersAndOtherSchemes_areNone() {
@@ -55,6 +58,7 @@ struct AddressTests {
     ("postgres://ada:s3cr#et@db/crm", "a '#'; write it as %23"),
     ("postgres://ada:s3cret@db?sslmode", "'sslmode' without a value"),
     ("postgres://ada:s3cret@db?target_session_attrs=any", "the unknown option 'target_session_attrs'"),
+    ("postgres://ada:s3cret@db?reads=replica", "must be primary or standby"),
     ("postgres://ada:s3cret@db?schema=public", "an invalid schema"),
     ("postgres://ada:s3cret@db?schema=pg_x", "an invalid schema"),
     ("postgres://ada:s3cret@db?schema=Upper", "an invalid schema"),
