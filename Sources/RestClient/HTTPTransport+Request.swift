@@ -40,14 +40,18 @@ extension HTTPTransport {
       let isLoopback = WebAddress(url)?.isLoopback ?? false
       fields.add(name: "Accept-Encoding", value: configuration.compression && !isLoopback ? "gzip" : "identity")
     }
+    let request: HTTPClient.Request
     do {
-      return try HTTPClient.Request(
+      request = try HTTPClient.Request(
         url: url, method: .init(rawValue: method.rawValue), headers: fields,
         body: body.map { .byteBuffer(ByteBuffer(bytes: $0)) })
     } catch {
       let address = url.prefix { $0 != "?" }
       throw .invalidURL("'\(address)': \((error as? HTTPClientError)?.shortDescription ?? "not a URL")")
     }
+    // The library escapes characters that a URL must not contain: each becomes three bytes.
+    try RequestHead.check(url: request.url.absoluteString, headers: headers)
+    return request
   }
 
   /// Translates an error of the HTTP library.

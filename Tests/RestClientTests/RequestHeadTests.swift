@@ -26,6 +26,19 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// What counts is what is sent: three bytes for each of these characters.
+  @Test(arguments: ["{", "|", "^", "`", "\\"])
+  func send_urlTooLongWhenEscaped_isRequestTooLarge(_ character: String) async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") }), long = String(repeating: character, count: 30_000)
+    for url in ["/x/" + long, "/x?q=" + long] {
+      let error = try await failure {
+        try await withClient(server) { try await $0.send(RestRequest(.PUT, url, body: Array("{}".utf8))) }
+      }
+      #expect(error.code == .requestTooLarge && error.outcome == .notSent && error.message.contains("at most 49152"))
+    }
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func send_headersInSumTooLong_isRequestTooLarge() async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}") })
     let headers = (0..<100).map { (name: "X-\($0)", value: String(repeating: "v", count: 500)) }

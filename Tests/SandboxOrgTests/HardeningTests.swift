@@ -170,6 +170,24 @@ import Testing
     }
   }
 
+  /// The connection ends with that answer, so what was sent after it must have no effect.
+  @Test func pipelinedRequest_afterARefusedOne_isNotHandled() async throws {
+    try await withLimits(.init()) { server, client in
+      let long = "GET /x HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 20_000))\r\n\r\n"
+      let create =
+        "POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(client.token ?? "")\r\n"
+        + "Content-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"Name\":\"A\"}"
+      let connection = try RawConnection(port: server.port)
+      connection.send(create + long + create)
+      connection.endSending()
+      let text = await connection.readToEnd()
+      #expect(text.components(separatedBy: "HTTP/1.1 ").map { $0.prefix(3) } == ["", "201", "431"])
+      // A request of another connection, so that a third one would have been handled.
+      #expect(try await client.query("SELECT Id FROM User").status == 200)
+      #expect(server.requests().map(\.status) == [201, 431, 200])
+    }
+  }
+
   @Test func expectContinue_isAnsweredBeforeTheBody_unlessItIsTooLarge() async throws {
     try await withLimits(.init()) { server, client in
       let connection = try RawConnection(port: server.port)

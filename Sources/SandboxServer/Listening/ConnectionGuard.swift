@@ -8,7 +8,8 @@ import NIOHTTPTypes
 ///
 /// It enforces deadlines, refuses invalid HTTP, answers `Expect: 100-continue`, sets each
 /// response's `Date` by the server's clock, and closes the connection after a response that
-/// announces it.
+/// announces it. A request that was sent along with others is passed on after the responses before
+/// it, because one of them may be the last.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -22,6 +23,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var state = ConnectionState()
   /// The refusal to send once earlier requests are answered.
   private var dueRefusal: ServerRefusal?
+  /// Parts of requests whose turn has not come.
+  private var waiting: [HTTPRequestPart] = []
+  /// Whether the application wants to read, and whether the peer has ended its half: both are passed on
+  /// once nothing waits.
+  private var isReadHeld = false, isEndHeld = false
   /// Whether the latest request is a HEAD, whose answer has no body.
   private var isHead = false
   /// The current read deadline; only one runs at a time. `stalled` covers a peer that does not read
@@ -74,7 +80,39 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !state.isFinished, dueRefusal == nil else { return }
-    switch unwrapInboundIn(data) {
+    let part = unwrapInboundIn(data)
+    if waiting.isEmpty, case .head = part, state.unanswered == 0 { return pass(part, context) }
+    if waiting.isEmpty, state.isReading { return pass(part, context) }
+    waiting.append(part)
+  }
+
+  /// Passes the next request on, or as much of it as has arrived.
+  private func passNext(_ context: ChannelHandlerContext) {
+    let end = waiting.firstIndex { if case .end = $0 { true } else { false } }
+    let next = Array(waiting.prefix(through: end ?? waiting.endIndex - 1))
+    waiting.removeFirst(next.count)
+    for part in next { pass(part, context) }
+    context.fireChannelReadComplete()
+    guard waiting.isEmpty else { return }
+    if isEndHeld { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+    if isReadHeld { context.read() }
+    (isEndHeld, isReadHeld) = (false, false)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event as? ChannelEvent == .inputClosed, !waiting.isEmpty {
+      isEndHeld = true
+    } else {
+      context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if waiting.isEmpty || state.isFinished { context.read() } else { isReadHeld = true }
+  }
+
+  private func pass(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+    switch part {
     case .head(let head):
       state.headArrived()
       isHead = head.method == .head
@@ -89,7 +127,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       state.requestEnded()
       deadline?.cancel()
     }
-    context.fireChannelRead(data)
+    context.fireChannelRead(wrapInboundOut(part))
   }
 
   /// Follows every read, even one that completed nothing, such as the start of a head.
@@ -129,7 +167,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// Answers in the application's place, after the responses to earlier requests.
   private func refuse(_ reason: ServerRefusal, _ context: ChannelHandlerContext) {
     guard !state.isFinished else { return }
-    guard state.canRefuse else {
+    // The request that is refused, which has begun.
+    let complete = waiting.lastIndex { if case .end = $0 { true } else { false } }
+    waiting.removeSubrange((complete.map { $0 + 1 } ?? 0)...)
+    guard state.canRefuse, waiting.isEmpty else {
       dueRefusal = dueRefusal ?? reason
       return
     }
@@ -170,6 +211,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       if state.isLast || (dueRefusal != nil && state.isAnsweredEarly) {
         context.flush()
         finish(context)
+      } else if !waiting.isEmpty {
+        // Not before the application has returned from this write.
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+          let (handler, context) = bound.value
+          if !handler.state.isFinished, !handler.waiting.isEmpty { handler.passNext(context) }
+        }
       } else if let dueRefusal {
         refuse(dueRefusal, context)
       } else if state.isBetweenRequests {
@@ -197,6 +245,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// Says no more, but reads on for a moment: closing at once could take the answer from a peer that still sends.
   private func finish(_ context: ChannelHandlerContext) {
     state.isFinished = true
+    waiting = []
     linger(context)
     context.close(mode: .output, promise: nil)
     context.read()
