@@ -73,6 +73,12 @@ struct SmartSqlTests {
   ])
   func convert_text_becomesSql(_ text: String, _ sql: String) throws { #expect(try convert(text) == sql) }
 
+  /// With a search to the end of the text for each brace this takes minutes.
+  @Test func convert_megabyteOfOpenBraces_isReadOnce() throws {
+    let sql = "select " + String(repeating: "{t ", count: 300_000), isSame = try convert(sql) == sql
+    #expect(isSame)
+  }
+
   @Test(arguments: [
     ("select * from {ghost}", "Unknown soup ghost at character 14"),
     ("select 'é', {ghost:a}", "Unknown soup ghost at character 12"),

@@ -20,6 +20,8 @@ package protocol SQLDialect: Sendable {
 /// - Note: Source: Mobile SDK, `SmartSqlHelper`; the results equal those in its tests.
 package struct SmartSql {
   private let text: [UInt8]
+  /// The position of the last brace that closes; -1 without one. Braces after it need no search.
+  private let lastClose: Int
   private let dialect: any SQLDialect
   private let soup: (String) throws -> Soup?
   private var out: [UInt8] = []
@@ -53,6 +55,7 @@ package struct SmartSql {
 
   private init(text: [UInt8], dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?) {
     self.text = text
+    lastClose = text.lastIndex(of: UInt8(ascii: "}")) ?? -1
     self.dialect = dialect
     self.soup = soup
   }
@@ -187,7 +190,7 @@ package struct SmartSql {
   /// - Parameter isMatched: Whether it is in the text after `MATCH`, where only full_text columns
   ///   exist.
   private mutating func reference(isMatched: Bool = false) throws {
-    guard let close = text[i...].firstIndex(of: UInt8(ascii: "}")), close > i + 1 else {
+    guard i < lastClose, let close = text[i...].firstIndex(of: UInt8(ascii: "}")), close > i + 1 else {
       out.append(text[i])
       i += 1
       return
