@@ -115,7 +115,7 @@ enum ControlSchema {
         regular = CASE WHEN is_over THEN NULL ELSE coalesce(regular, due) END,
         attempts = CASE WHEN a_outcome IN ('released', 'postponed') THEN greatest(0, attempts - 1)
           WHEN a_outcome = 'done' OR (is_over AND every_ms IS NOT NULL) THEN 0 ELSE attempts END,
-        error = a_error, owner = NULL, until = NULL WHERE id = a_id;
+        error = CASE WHEN a_outcome = 'postponed' THEN error ELSE a_error END, owner = NULL, until = NULL WHERE id = a_id;
       UPDATE {s}.runs SET ended = t, outcome = a_outcome, error = a_error, counts = a_counts WHERE job = a_id AND fence = a_fence;
       DELETE FROM {s}.runs WHERE job = a_id AND fence <= a_fence - 200;
       RETURN true;
