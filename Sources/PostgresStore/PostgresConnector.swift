@@ -191,8 +191,7 @@ package struct PostgresConnector: Sendable {
         .readOnlyServer,
         "PostgreSQL at \(place) is a read-only standby; add the primary's host to the address: "
           + "postgres://primary,standby/database")
-    }
-    if role == .primary, try row.bool(2) {
+    } else if try row.bool(2) {
       throw PostgresError(
         .readOnlyServer, "PostgreSQL at \(place) permits only reading (default_transaction_read_only is on)")
     }

@@ -26,8 +26,8 @@ final class PostgresReaders: Sendable {
 
     /// Closes lost connections.
     func prune() {
-      if let link = primary, !link.connection.isUsable || !link.connection.isAlive { drop(&primary) }
-      if let link = standby, !link.connection.isUsable || !link.connection.isAlive { drop(&standby) }
+      if primary?.connection.isAlive == false { drop(&primary) }
+      if standby?.connection.isAlive == false { drop(&standby) }
     }
 
     func close() {
@@ -70,10 +70,7 @@ final class PostgresReaders: Sendable {
   ) throws -> T {
     try turns.with(query, isSmart: isSmart) {
       let reader = try turns.takeIdle() ?? Reader()
-      defer {
-        reader.prune()
-        if !turns.keep(reader) { reader.close() }
-      }
+      defer { if !turns.keep(reader) { reader.close() } }
       reader.prune()
       if let standby = standby(of: reader), let snapshot = caughtUp(standby) {
         return try finishing(standby, for: query) { try run(body, on: snapshot, for: query) }

@@ -140,9 +140,9 @@ struct WorkerTests {
     #expect(try project.job(id).state == .running)
     try project.shift(id, "until", "31 seconds")
     #expect(await second.prints(#""event":"done""#), "\(second.printed)")
-    // A machine that is busy for half a minute may have the job change hands more often.
+    // On a machine that stands still for half a minute the job changes hands more often, but no attempt fails.
     let outcomes = try project.outcomes(id)
-    #expect(outcomes.first == "done" && outcomes.last == "lost", "\(outcomes) \(second.printed)")
+    #expect(outcomes.first == "done" && outcomes.last == "lost" && !outcomes.contains("failed"), "\(outcomes) \(second.printed)")
     #expect(try project.job(id).state == .done)
     let soups = try await project.run("soups", "--json", "contacts")
     #expect(try JSONValue(parsing: soups.output)["entries"] == 50)

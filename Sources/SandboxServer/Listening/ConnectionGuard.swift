@@ -81,14 +81,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !state.isFinished, dueRefusal == nil else { return }
     let part = unwrapInboundIn(data)
-    if waiting.isEmpty, case .head = part, state.unanswered == 0 { return pass(part, context) }
-    if waiting.isEmpty, state.isReading { return pass(part, context) }
-    waiting.append(part)
+    guard waiting.isEmpty, state.isReading || state.isBetweenRequests else { return waiting.append(part) }
+    pass(part, context)
   }
+
+  private static func isEnd(_ part: HTTPRequestPart) -> Bool { if case .end = part { true } else { false } }
 
   /// Passes the next request on, or as much of it as has arrived.
   private func passNext(_ context: ChannelHandlerContext) {
-    let end = waiting.firstIndex { if case .end = $0 { true } else { false } }
+    let end = waiting.firstIndex(where: Self.isEnd)
     let next = Array(waiting.prefix(through: end ?? waiting.endIndex - 1))
     waiting.removeFirst(next.count)
     for part in next { pass(part, context) }
@@ -168,7 +169,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private func refuse(_ reason: ServerRefusal, _ context: ChannelHandlerContext) {
     guard !state.isFinished else { return }
     // The request that is refused, which has begun.
-    let complete = waiting.lastIndex { if case .end = $0 { true } else { false } }
+    let complete = waiting.lastIndex(where: Self.isEnd)
     waiting.removeSubrange((complete.map { $0 + 1 } ?? 0)...)
     guard state.canRefuse, waiting.isEmpty else {
       dueRefusal = dueRefusal ?? reason
