@@ -1,5 +1,6 @@
 import Glibc
 import PostgresStore
+import Synchronization
 
 /// A PostgreSQL server of the tests' own, in a temporary folder and on a free loopback port.
 ///
@@ -28,6 +29,7 @@ package final class PostgresCluster: Sendable {
   /// The certificate of a server with `isEncrypted`.
   package let certificate: String
   private let keeper: ChildProcess
+  private let isStopped = Mutex(false)
 
   /// Creates and starts a server.
   /// - Parameters:
@@ -71,8 +73,13 @@ package final class PostgresCluster: Sendable {
     try PostgresCluster.waitUntilReady(keeper)
   }
 
-  /// Stops and removes the server.
+  /// Stops and removes the server. A second call has no effect: the numbers of the pipes may be those of other tests by then.
   package func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
     close(keeper.input)
     _ = keeper.wait()
     close(keeper.output)

@@ -21,7 +21,6 @@ final class CuttingProxy: Sendable {
     var held: [UInt8] = []
     /// The server's side of the connection with held bytes.
     var heldServer: Int32 = -1
-    var isClosed = false
   }
 
   let port: Int
@@ -39,9 +38,8 @@ final class CuttingProxy: Sendable {
   }
 
   func close() {
-    state.withLock { $0.isClosed = true }
+    // The thread that accepts closes it: until then its number must not become another socket's.
     shutdown(listener, Int32(SHUT_RDWR))
-    Glibc.close(listener)
   }
 
   /// Sets the next fault; counting begins now. It happens once.
@@ -70,6 +68,7 @@ final class CuttingProxy: Sendable {
   }
 
   private func accept() {
+    defer { Glibc.close(listener) }
     while true {
       let client = Glibc.accept(listener, nil, nil)
       guard client >= 0 else { return }
