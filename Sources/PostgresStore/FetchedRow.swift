@@ -120,18 +120,30 @@ extension SoupValue {
   func keys(_ values: [SQLValue?]) -> PostgresParameter {
     var array = PostgresArray(of: form == .integer ? .int64 : form == .real ? .double : .text)
     for value in values {
-      switch (form, value.map(SoupValue.number)) {
-      case (_, nil), (_, .null?): array.appendNull()
-      case (.text, _): array.append(PostgresText.storable(SoupValue.text(value ?? .null)))
-      case (.mixed, _): array.append(value.flatMap(SortKey.encoded) ?? "")
-      case (.integer, .integer(let integer)?): array.append(integer)
-      case (.integer, .real(let real)?):
-        if let integer = Int64(exactly: real) { array.append(integer) } else { array.appendNull() }
-      case (.real, .integer(let integer)?): array.append(Double(integer))
-      case (.real, .real(let real)?): array.append(real)
-      default: array.appendNull()
+      guard let value, value != .null else {
+        array.appendNull()
+        continue
+      }
+      switch form {
+      case .text: array.append(PostgresText.storable(SoupValue.text(value)))
+      case .mixed: array.append(SortKey.encoded(value) ?? "")
+      case .integer, .real: array.append(number: SoupValue.number(value))
       }
     }
     return .array(array)
+  }
+}
+
+extension PostgresArray {
+  /// Appends a number in the array's type; NULL for what equals none of its values.
+  fileprivate mutating func append(number: SQLValue) {
+    switch (number, element) {
+    case (.integer(let integer), .int64): append(integer)
+    case (.integer(let integer), _): append(Double(integer))
+    case (.real(let real), .int64):
+      if let integer = Int64(exactly: real) { append(integer) } else { appendNull() }
+    case (.real(let real), _): append(real)
+    default: appendNull()
+    }
   }
 }

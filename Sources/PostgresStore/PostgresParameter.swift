@@ -73,25 +73,31 @@ package struct PostgresArray: Sendable {
 
   package let element: Element
   package private(set) var count = 0
-  private var hasNull = false
+  /// The array so far, so that a large one is not copied once more when it is sent: the number of dimensions, a flag for NULLs,
+  /// the type of the elements, the size and lower bound of the dimension, then the elements.
   private var body: [UInt8] = []
 
-  package init(of element: Element) { self.element = element }
+  private static let header = 20
+
+  package init(of element: Element) {
+    self.element = element
+    for word in [1, 0, Int32(bitPattern: element.type), 0, 1] { body.appendBigEndian(word) }
+  }
 
   /// - Parameter bytes: The expected size of all elements.
-  package mutating func reserve(elements: Int, bytes: Int) { body.reserveCapacity(elements * 4 + bytes) }
+  package mutating func reserve(elements: Int, bytes: Int) { body.reserveCapacity(Self.header + elements * 4 + bytes) }
 
   package mutating func appendNull() {
     body.appendBigEndian(Int32(-1))
-    hasNull = true
-    count += 1
+    setWord(at: 4, to: 1)
+    counted()
   }
 
   /// For arrays of text or bytes.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     body.appendBigEndian(Int32(bytes.count))
     body.append(contentsOf: bytes)
-    count += 1
+    counted()
   }
 
   package mutating func append(_ text: String) {
@@ -106,22 +112,20 @@ package struct PostgresArray: Sendable {
   private mutating func appendScalar(_ value: some FixedWidthInteger) {
     body.appendBigEndian(Int32(value.bitWidth / 8))
     body.appendBigEndian(value)
-    count += 1
+    counted()
   }
 
-  /// Dimensions, a flag for NULLs, the elements' type, then the size and lower bound of the dimension.
-  var encoded: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(20 + body.count)
-    result.appendBigEndian(Int32(count == 0 ? 0 : 1))
-    result.appendBigEndian(Int32(hasNull ? 1 : 0))
-    result.appendBigEndian(element.type)
-    guard count > 0 else { return result }
-    result.appendBigEndian(Int32(count))
-    result.appendBigEndian(Int32(1))
-    result += body
-    return result
+  private mutating func counted() {
+    count += 1
+    setWord(at: 12, to: Int32(count))
   }
+
+  private mutating func setWord(at offset: Int, to value: Int32) {
+    body.withUnsafeMutableBytes { $0.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Int32.self) }
+  }
+
+  /// The binary form. An empty array has no dimension.
+  var encoded: [UInt8] { count == 0 ? Array(repeating: 0, count: 8) + body[8..<12] : body }
 }
 
 extension Array where Element == UInt8 {

@@ -134,11 +134,14 @@ class PostgresSnapshot: StoreSnapshot {
   }
 
   private func rows(_ ids: [Int64], in soup: String) throws -> PostgresRows {
-    try query(
-      """
-      SELECT t.soup, t.version, t.id FROM unnest($1) WITH ORDINALITY AS k(id, n)
-      JOIN \(try table(soup).sql) t ON t.id = k.id ORDER BY k.n
-      """, [.int64s(ids)])
+    let table = try table(soup).sql
+    return try byIndex {
+      try query(
+        """
+        SELECT t.soup, t.version, t.id FROM unnest($1) WITH ORDINALITY AS k(id, n)
+        JOIN \(table) t ON t.id = k.id ORDER BY k.n
+        """, [.int64s(ids)])
+    }
   }
 
   func entries(_ ids: [Int64], in soup: String) throws -> EntryBatch {
@@ -164,11 +167,7 @@ class PostgresSnapshot: StoreSnapshot {
 
   func entryIds(in soup: String, where path: String, equalsEach values: [SQLValue]) throws -> [[Int64]] {
     let table = try table(soup), value = table.value(path)
-    let rows = try query(
-      """
-      SELECT k_n, id FROM unnest($1) WITH ORDINALITY AS k(k_v, k_n) JOIN \(table.sql) ON \(value.joined(to: "k_v"))
-      ORDER BY k_n, id
-      """, [value.keys(values)])
+    let rows = try find(values, by: value, in: table, selecting: ["id"])
     var found = [[Int64]](repeating: [], count: values.count)
     for i in 0..<rows.count { found[Int(try rows[i].int64(0)) - 1].append(try rows[i].int64(1)) }
     return found
@@ -290,17 +289,13 @@ class PostgresSnapshot: StoreSnapshot {
   ) throws -> [Bool] {
     let table = try table(name), text = StoredText(overlay: overlay), value = table.value(idPath)
     let keys = records.map { text.key(ofRecord: $0, on: page).map { SQLValue.text(String(decoding: $0, as: UTF8.self)) } }
-    let rows = try query(
-      """
-      SELECT k_n, soup FROM unnest($1) WITH ORDINALITY AS k(k_v, k_n)
-      JOIN \(table.sql) ON \(value.joined(to: "k_v"))
-      """, [value.keys(keys)])
+    let rows = try find(keys, by: value, in: table, selecting: ["id", "soup"])
     var found = [Int](repeating: 0, count: records.count), isSame = [Bool](repeating: false, count: records.count)
     for i in 0..<rows.count {
       let at = Int(try rows[i].int64(0)) - 1
       found[at] += 1
       guard found[at] == 1 else { continue }
-      isSame[at] = try rows[i].withUTF8(1) { $0.map { text.isText($0, ofRecord: records[at], on: page) } ?? false }
+      isSame[at] = try rows[i].withUTF8(2) { $0.map { text.isText($0, ofRecord: records[at], on: page) } ?? false }
     }
     return records.indices.map { found[$0] == 1 && isSame[$0] }
   }

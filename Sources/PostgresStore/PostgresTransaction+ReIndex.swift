@@ -54,8 +54,10 @@ extension PostgresTransaction {
     let sets = positions.enumerated().map { "\(table.column($1)) = u_c\($0)" }.joined(separator: ", ")
     let sources = (["u_id"] + positions.indices.map { "u_c\($0)" }).joined(separator: ", ")
     let marks = (0...positions.count).map { "$\($0 + 1)" }.joined(separator: ", ")
-    add(
-      "UPDATE \(table.sql) SET \(sets) FROM unnest(\(marks)) AS u(\(sources)) WHERE id = u_id",
-      [.int64s(ids)] + columns.map { .array($0) })
+    byIndex {
+      add(
+        "UPDATE \(table.sql) SET \(sets) FROM unnest(\(marks)) AS u(\(sources)) WHERE id = u_id",
+        [.int64s(ids)] + columns.map { .array($0) })
+    }
   }
 }

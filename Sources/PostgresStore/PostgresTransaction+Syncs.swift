@@ -114,21 +114,23 @@ extension PostgresTransaction {
       if let offset = upload.clockOffset { offsets.append(offset) } else { offsets.appendNull() }
       if let sent = upload.sent { sent.withUnsafeBytes { texts.append($0) } } else { texts.appendNull() }
     }
-    let rows = try query(
-      """
-      INSERT INTO \(schema).outbox AS o (soup, entry, version, sync, fence, operation, sentAt, clockOffset, sent)
-      SELECT $1, t.id, t.version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent
-      FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent)
-      JOIN \(table.sql) AS t ON t.id = u_id AND t.version = u_version
-      ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
-      operation = excluded.operation, sentAt = excluded.sentAt, clockOffset = excluded.clockOffset, resendAt = NULL,
-      inDoubt = false, sent = excluded.sent WHERE o.operation = 'echo' RETURNING entry
-      """,
-      [
-        .int64(table.soup.number), .int64s(uploads.map(\.entryId)), .int64s(uploads.map(\.version)),
-        .int64s(uploads.map(\.syncId)), .int64s(uploads.map(\.fence)), .texts(uploads.map(\.operation.rawValue)),
-        .int64s(uploads.map(\.sentAt)), .array(offsets), .array(texts),
-      ])
+    let rows = try byIndex {
+      try query(
+        """
+        INSERT INTO \(schema).outbox AS o (soup, entry, version, sync, fence, operation, sentAt, clockOffset, sent)
+        SELECT $1, t.id, t.version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent
+        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent)
+        JOIN \(table.sql) AS t ON t.id = u_id AND t.version = u_version
+        ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
+        operation = excluded.operation, sentAt = excluded.sentAt, clockOffset = excluded.clockOffset, resendAt = NULL,
+        inDoubt = false, sent = excluded.sent WHERE o.operation = 'echo' RETURNING entry
+        """,
+        [
+          .int64(table.soup.number), .int64s(uploads.map(\.entryId)), .int64s(uploads.map(\.version)),
+          .int64s(uploads.map(\.syncId)), .int64s(uploads.map(\.fence)), .texts(uploads.map(\.operation.rawValue)),
+          .int64s(uploads.map(\.sentAt)), .array(offsets), .array(texts),
+        ])
+    }
     return Set(try rows.map { try $0.int64(0) })
   }
 

@@ -20,6 +20,15 @@ final class RecordBatch {
   private let members: ScannedPage
   private let constantProjection = IndexProjection()
 
+  private struct Key {
+    let value: SQLValue, bytes: KeyBytes
+
+    init(_ value: SQLValue) {
+      self.value = value
+      bytes = SortKey.bytes(value)
+    }
+  }
+
   private struct Row {
     let id: Int64
     let owner: Int64?
@@ -55,24 +64,26 @@ final class RecordBatch {
 
   func store(_ kept: (Int, Int64) -> Void) throws -> StoreOutcome {
     transaction.beginBatch()
-    var outcome = StoreOutcome(), written: Set<[UInt8]> = []
+    var outcome = StoreOutcome(), written: Set<KeyBytes> = []
     let positions = (0..<page.count).filter { !storage.skipping.contains($0) }
-    let keys = positions.map { i -> SQLValue? in
+    let keys = positions.map { i -> Key? in
       texts.projection.begin()
-      return (try? texts.externalKey(page, i, storage.idPath)) ?? nil
+      return ((try? texts.externalKey(page, i, storage.idPath)) ?? nil).map(Key.init)
     }
-    var known = try find(keys)
+    var known = try find(keys[...])
+    let fresh = positions.count - known.count
+    writes.reserve(inserts: fresh, updates: known.count, bytesEach: overlay.count + 80 + page.bytes.count / max(1, page.count))
     if known.isEmpty, table.soup.bulkLoad == nil { try transaction.beginBulkLoad(of: table, storage) }
     for (n, i) in positions.enumerated() {
       texts.projection.begin()
-      guard let value = try keys[n] ?? texts.externalKey(page, i, storage.idPath) else {
+      guard let found = try keys[n] ?? texts.externalKey(page, i, storage.idPath).map(Key.init) else {
         throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(table.soup.name) has no '\(storage.idPath)'")
       }
-      let key = SortKey.bytes(value)
+      let key = found.bytes
       // The page has this record twice: the second one finds what the first one wrote.
       if written.contains(key) || known[key]?.first.map({ writes.touched.contains($0.id) }) == true {
         writes.flush(owner: storage.owner)
-        known = try find(Array(keys[n...]))
+        known = try find(keys[n...])
         written = []
       }
       let values = try values(i)
@@ -98,17 +109,13 @@ final class RecordBatch {
   }
 
   /// Returns the rows of each key, in the order of their ids.
-  private func find(_ keys: [SQLValue?]) throws -> [[UInt8]: [Row]] {
-    let value = table.value(storage.idPath)
-    let rows = try transaction.query(
-      """
-      SELECT k_n, id, owner, \(table.isDirty) IS TRUE FROM unnest($1) WITH ORDINALITY AS k(k_v, k_n)
-      JOIN \(table.sql) ON \(value.joined(to: "k_v")) ORDER BY k_n, id
-      """, [value.keys(keys)])
-    var found: [[UInt8]: [Row]] = [:]
+  private func find(_ keys: ArraySlice<Key?>) throws -> [KeyBytes: [Row]] {
+    let rows = try transaction.find(
+      keys.map { $0?.value }, by: table.value(storage.idPath), in: table, selecting: ["id", "owner", "\(table.isDirty) IS TRUE"])
+    var found: [KeyBytes: [Row]] = [:]
     for n in 0..<rows.count {
-      guard let key = keys[Int(try rows[n].int64(0)) - 1] else { continue }
-      found[SortKey.bytes(key), default: []].append(
+      guard let key = keys[keys.startIndex + Int(try rows[n].int64(0)) - 1] else { continue }
+      found[key.bytes, default: []].append(
         Row(id: try rows[n].int64(1), owner: try rows[n].optionalInt64(2), isDirty: try rows[n].bool(3)))
     }
     return found
@@ -126,8 +133,7 @@ final class RecordBatch {
 
   private func text(_ i: Int, _ id: Int64) throws -> [UInt8] {
     let record = page.scanner.records[i]
-    var text = EntryTexts.begin(id, transaction.stamp)
-    text.reserveCapacity(text.count + overlay.count + record.count + 1)
+    var text = EntryTexts.begin(id, transaction.stamp, reserving: overlay.count + record.count + 1)
     text += overlay
     try EntryTexts.append(record, of: page, dropping: record.hasOwnedKey || isUnplanned ? keys : nil, to: &text)
     return text

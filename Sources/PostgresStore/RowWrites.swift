@@ -1,3 +1,4 @@
+import JSON
 import RecordScan
 import SmartStore
 import Support
@@ -38,6 +39,13 @@ final class RowWrites {
   }
 
   var isEmpty: Bool { touched.isEmpty }
+
+  /// Makes room for the texts of so many entries.
+  func reserve(inserts: Int, updates: Int, bytesEach: Int) {
+    inserted.texts.reserve(elements: inserts, bytes: inserts * bytesEach)
+    updated.texts.reserve(elements: updates, bytes: updates * bytesEach)
+    touched.reserveCapacity(inserts + updates)
+  }
 
   func insert(_ id: Int64, _ text: [UInt8], _ values: [IndexValue]) {
     inserted.append(id, text, values)
@@ -84,12 +92,14 @@ final class RowWrites {
     if !updated.ids.isEmpty {
       let sources = (["id", "soup"] + names.indices.map { "c\($0)" }).map { "u_\($0)" }.joined(separator: ", ")
       let sets = names.enumerated().map { ", \($1) = u_c\($0)" }.joined()
-      transaction.add(
-        """
-        UPDATE \(table.sql) SET soup = u_soup, lastModified = $1, version = version + 1,
-        owner = coalesce(owner, $2::bigint)\(sets)
-        FROM unnest(\(marks)) AS u(\(sources)) WHERE id = u_id
-        """, fixed + updated.parameters)
+      transaction.byIndex {
+        transaction.add(
+          """
+          UPDATE \(table.sql) SET soup = u_soup, lastModified = $1, version = version + 1,
+          owner = coalesce(owner, $2::bigint)\(sets)
+          FROM unnest(\(marks)) AS u(\(sources)) WHERE id = u_id
+          """, fixed + updated.parameters)
+      }
       transaction.note(.updated, updated.ids, in: table)
     }
     if !joined.isEmpty, let owner {
@@ -114,7 +124,11 @@ extension PostgresArray {
     case (.real(let real), .text): append("\(real)")
     case (.real(let real), _): append(real)
     case (.text(let bytes), _):
-      if bytes.contains(0) { append(PostgresText.storable(String(decoding: bytes, as: UTF8.self))) } else { append(bytes) }
+      if PostgresText.hasZero(bytes) {
+        append(PostgresText.storable(String(decoding: bytes, as: UTF8.self)))
+      } else {
+        append(bytes)
+      }
     }
   }
 }
@@ -137,9 +151,19 @@ struct EntryTexts {
   let projection = IndexProjection()
 
   /// Starts an entry's text with the two members that the store owns.
-  static func begin(_ id: Int64, _ stamp: Int64) -> [UInt8] {
-    Array("{\"_soupEntryId\":\(id),\"_soupLastModifiedDate\":\(stamp)".utf8)
+  /// - Parameter bytes: The size of what will follow.
+  static func begin(_ id: Int64, _ stamp: Int64, reserving bytes: Int = 0) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(idMember.count + stampMember.count + 40 + bytes)
+    text += idMember
+    JSONText.append(id, to: &text)
+    text += stampMember
+    JSONText.append(stamp, to: &text)
+    return text
   }
+
+  private static let idMember = Array("{\"\(SoupField.entryId)\":".utf8)
+  private static let stampMember = Array(",\"\(SoupField.lastModified)\":".utf8)
 
   /// Appends the members of a record, and the brace that ends it.
   /// - Parameter dropping: The members to leave out; nil if the record has none of them.

@@ -50,7 +50,7 @@ final class SavedEntries {
       if isByEntryId { return (try? page.entryId(record: i)).flatMap { $0 }.map { .integer($0) } }
       return (try? texts.externalKey(page, i, path)) ?? nil
     }
-    var out: [UInt8] = [UInt8(ascii: "[")], written: Set<[UInt8]> = [], known = try find(keys, by: path), i = 0
+    var out: [UInt8] = [UInt8(ascii: "[")], written: Set<KeyBytes> = [], known = try find(keys, by: path), i = 0
     out.reserveCapacity(entries.count + page.count * 80)
     /// Writes what waits, so that the entries from `first` on find it.
     func settle(from first: Int) throws {
@@ -135,16 +135,13 @@ final class SavedEntries {
   }
 
   /// Returns the rows of each key, in the order of their ids.
-  private func find(_ keys: [SQLValue?], by path: String) throws -> [[UInt8]: [Row]] {
+  private func find(_ keys: [SQLValue?], by path: String) throws -> [KeyBytes: [Row]] {
     guard keys.contains(where: { $0 != nil }) else { return [:] }
     let value = table.value(path)
-    let beginnings = writes.columns.map { ", left(\(table.column($0))::text, \(SoupField.localIdPrefix.utf8.count))" }.joined()
-    let rows = try transaction.query(
-      """
-      SELECT k_n, id, \(table.isDirty) IS TRUE, lastModified\(beginnings) FROM unnest($1) WITH ORDINALITY AS k(k_v, k_n)
-      JOIN \(table.sql) ON \(value.joined(to: "k_v")) ORDER BY k_n, id
-      """, [value.keys(keys)])
-    var found: [[UInt8]: [Row]] = [:]
+    let beginnings = writes.columns.map { "left(\(table.column($0))::text, \(SoupField.localIdPrefix.utf8.count))" }
+    let rows = try transaction.find(
+      keys, by: value, in: table, selecting: ["id", "\(table.isDirty) IS TRUE", "lastModified"] + beginnings)
+    var found: [KeyBytes: [Row]] = [:]
     for n in 0..<rows.count {
       let row = rows[n]
       guard let key = keys[Int(try row.int64(0)) - 1] else { continue }

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Support
 
@@ -15,8 +16,13 @@ enum SortKey {
     }
   }
 
-  /// The key of a value as bytes: texts that differ are equal to Swift if they look the same.
-  static func bytes(_ value: SQLValue) -> [UInt8] { Array((encoded(value) ?? "").utf8) }
+  /// The key of a value for sets and dictionaries.
+  static func bytes(_ value: SQLValue) -> KeyBytes {
+    guard case .text(var text) = value, !PostgresText.hasZero(&text) else {
+      return KeyBytes(bytes: Array((encoded(value) ?? "").utf8))
+    }
+    return KeyBytes(bytes: [UInt8(ascii: "T")] + text.utf8)
+  }
 
   /// How far the integer is from the nearest double.
   private static func rest(_ integer: Int64) -> Int64 {
@@ -37,12 +43,28 @@ enum SortKey {
   }
 }
 
+/// A sort key as bytes: texts that differ are equal to Swift if they look the same.
+struct KeyBytes: Hashable {
+  let bytes: [UInt8]
+
+  /// In one go; an array's own way takes each byte on its own.
+  func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+}
+
 /// Texts as PostgreSQL can store them.
 enum PostgresText {
   /// PostgreSQL's texts cannot contain U+0000; it becomes U+FFFD in columns and in the keys that are compared
   /// with them. The text of an entry has it as an escape, which stays.
   static func storable(_ text: String) -> String {
-    guard text.utf8.contains(0) else { return text }
+    var text = text
+    guard hasZero(&text) else { return text }
     return String(decoding: text.utf8.flatMap { $0 == 0 ? [0xef, 0xbf, 0xbd] : [$0] }, as: UTF8.self)
+  }
+
+  /// Whether a text contains U+0000; makes it contiguous.
+  static func hasZero(_ text: inout String) -> Bool { text.withUTF8 { hasZero(UnsafeRawBufferPointer($0)) } }
+
+  static func hasZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
   }
 }

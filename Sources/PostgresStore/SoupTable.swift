@@ -21,6 +21,8 @@ struct SoupValue: Sendable {
   let isIndexed: Bool
   /// Whether the value is in a column of its own.
   let isColumn: Bool
+  /// Whether an index finds a value at once.
+  let hasIndex: Bool
   /// The name that SQLite gives the column.
   let name: String
 }
@@ -94,7 +96,7 @@ struct SoupTable: Sendable {
     func own(_ form: ValueForm, _ column: String, _ name: String) -> SoupValue {
       SoupValue(
         form: form, sql: column, selected: column, asText: SoupValue.text(of: column, form, schema), isIndexed: false,
-        isColumn: true, name: name)
+        isColumn: true, hasIndex: column == "id", name: name)
     }
     switch path {
     case SoupField.entryId: return own(.integer, "id", "id")
@@ -105,13 +107,14 @@ struct SoupTable: Sendable {
     }
     guard let i = soup.specs.firstIndex(where: { $0.path == path }) else {
       return SoupValue(
-        form: .mixed, sql: sortKey(path), selected: typed(path), asText: text(path), isIndexed: true, isColumn: false, name: path)
+        form: .mixed, sql: sortKey(path), selected: typed(path), asText: text(path), isIndexed: true, isColumn: false,
+        hasIndex: false, name: path)
     }
     let column = column(i), form = form(i)
     return SoupValue(
       form: form, sql: column, selected: form == .mixed ? typed(path) : column,
       asText: form == .mixed ? text(path) : SoupValue.text(of: column, form, schema), isIndexed: form == .text || form == .mixed,
-      isColumn: true, name: column)
+      isColumn: true, hasIndex: soup.bulkLoad.map { $0.idPath == path } ?? true, name: column)
   }
 
   /// The value at a path of the entry's text, after a letter for its class.

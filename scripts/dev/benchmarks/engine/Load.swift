@@ -10,7 +10,7 @@ import SmartStore
 /// the first load. Prints `ready` and waits for a line before each phase, then prints `first SECONDS` and `again SECONDS`.
 struct Load {
   static let pageSize = 2000
-  private static let soup = "contacts", states = "syncs", paths = ["Id", "LastName", "Email", "AccountId", "LastModifiedDate"]
+  private static let soup = "contacts", states = "syncs", paths = ["Id", "LastName", "Email", "AccountId", "__local__"]
 
   let store: Store
   let records: Int
@@ -57,8 +57,7 @@ struct Load {
       try transaction.acquireLease("sync/1", owner: "bench", now: 0, duration: 3_600_000) { _ in true }
     }
     guard let lease else { fatalError("another process has the lease") }
-    let plan = PagePlan(
-      soup: Self.soup, specs: try store.indexSpecs(ofSoup: Self.soup), idPath: "Id", extraPaths: [], ownedKeys: ["__sync_id__"])
+    let plan = try store.readBlocking { try $0.pagePlan(soup: Self.soup, idPath: "Id", ownedKeys: ["__local__", "__sync_id__"]) }
     let storage = PageStorage(
       idPath: "Id", members: ["__local__": false, "__sync_id__": 1], keepDirty: true, owner: 1,
       expectedTotal: announcesTotal ? records : nil)

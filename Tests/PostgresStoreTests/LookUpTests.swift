@@ -1,0 +1,89 @@
+import JSON
+import SmartStore
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+/// Look-ups and updates of many rows at once.
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct LookUpTests {
+  /// A store whose soup `s` has an index, and no statistics.
+  private struct Bench {
+    let store: Store
+
+    init() throws {
+      store = try Hosts().store()
+      try store.registerSoup("s", indexSpecs: [IndexSpec(path: "Id", type: .string), IndexSpec(path: "n", type: .integer)])
+    }
+
+    /// Runs `body` in a transaction.
+    /// - Returns: How often its statements read the whole table.
+    func scans(_ body: (PostgresTransaction) throws -> Void) throws -> Int64 {
+      try store.writeBlocking(.pulled) { transaction in
+        let transaction = try #require(transaction as? PostgresTransaction)
+        let before = try counted(transaction)
+        try body(transaction)
+        return try counted(transaction) - before
+      }
+    }
+
+    /// How often this connection has read the whole table: sends what waits, too.
+    private func counted(_ transaction: PostgresTransaction) throws -> Int64 {
+      let row = try transaction.query(
+        """
+        SELECT (SELECT seq_scan FROM pg_stat_xact_all_tables WHERE relid = '\(transaction.table("s").sql)'::regclass),
+        current_setting('enable_seqscan'), current_setting('enable_hashjoin'), current_setting('enable_mergejoin')
+        """
+      ).only()
+      for setting in 1...3 { #expect(try row.string(setting) == "on") }
+      return try row.int64(0)
+    }
+  }
+
+  private static func entries(_ range: Range<Int>, _ more: String = "") -> [UInt8] {
+    Array("[\(range.map { "{\"Id\":\"id\($0)\",\"n\":\($0)\(more)}" }.joined(separator: ","))]".utf8)
+  }
+
+  /// The server knows nothing about a table that is being filled, and would read all of it for each page.
+  @Test func pages_beforeStatisticsExist_neverReadTheWholeTable() throws {
+    let bench = try Bench()
+    defer { bench.store.close() }
+    for first in [0, 100, 200, 300, 400, 500, 0, 100] {
+      let scans = try bench.scans { transaction in
+        let plan = PagePlan(
+          soup: "s", specs: try transaction.indexSpecs(of: "s"), idPath: "Id", extraPaths: [], ownedKeys: [])
+        _ = try transaction.storeRecords(
+          try plan.scan(ByteArrayPage(Self.entries(first..<(first + 100), #","x":1"#)), recordsKey: nil), in: "s",
+          PageStorage(idPath: "Id", members: [:], keepDirty: false, owner: 1, expectedTotal: nil))
+      }
+      #expect(scans == 0, "page \(first)")
+    }
+    #expect(try bench.store.rows("SELECT count(*), min({s:n}), max({s:n}) FROM {s}") == "[[600,0,599]]")
+  }
+
+  @Test func upserts_byAnIndexedPath_neverReadTheWholeTable() throws {
+    let bench = try Bench()
+    defer { bench.store.close() }
+    for path in ["Id", "n"] {
+      for first in [0, 100, 200, 50] {
+        let scans = try bench.scans { transaction in
+          _ = try transaction.upsert(Self.entries(first..<(first + 100), #","by":"\#(path)""#), into: "s", externalIdPath: path)
+        }
+        #expect(scans == 0, "page \(first) by \(path)")
+      }
+    }
+    #expect(try bench.store.rows("SELECT count(*), count(DISTINCT {s:Id}) FROM {s}") == "[[300,300]]")
+  }
+
+  @Test func lookUps_byAnyPath_findTheSame() throws {
+    let bench = try Bench()
+    defer { bench.store.close() }
+    try bench.store.upsert(#"[{"Id":"a","n":1,"x":"p"},{"Id":"b","n":2,"x":"p"},{"Id":"a","n":3,"x":"q"},{"n":4}]"#, into: "s")
+    let found = try bench.store.readBlocking { snapshot in
+      try [("Id", ["b", "a", "b", "c"]), ("x", ["q", "p", "", "p"])].map { path, keys in
+        try snapshot.entryIds(in: "s", where: path, equalsEach: keys.map { .text($0) })
+      } + [snapshot.entryIds(in: "s", where: "n", equalsEach: [.integer(4), .null, .integer(9), .real(2)])]
+    }
+    #expect(found == [[[2], [1, 3], [2], []], [[3], [1, 2], [], [1, 2]], [[4], [], [], [2]]])
+  }
+}
