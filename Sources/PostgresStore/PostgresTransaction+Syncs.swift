@@ -119,7 +119,8 @@ extension PostgresTransaction {
         """
         INSERT INTO \(schema).outbox AS o (soup, entry, version, sync, fence, operation, sentAt, clockOffset, sent)
         SELECT $1, t.id, t.version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent
-        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent)
+        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
+        AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent)
         JOIN \(table.sql) AS t ON t.id = u_id AND t.version = u_version
         ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
         operation = excluded.operation, sentAt = excluded.sentAt, clockOffset = excluded.clockOffset, resendAt = NULL,

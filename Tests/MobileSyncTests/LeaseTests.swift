@@ -48,7 +48,8 @@ import Testing
       clock.advance(by: 10_000)
       await clock.letRenew()
       let renewed = try #require(try lease(id, bench))
-      #expect(renewed.expiresAt == first.expiresAt + Int64(times) * 10_000)
+      // On PostgreSQL the server's clock counts, which goes on while the test's stands still.
+      #expect(TestEngine.isPostgres || renewed.expiresAt == first.expiresAt + Int64(times) * 10_000)
       #expect(renewed.fence == first.fence && renewed.owner == first.owner)
     }
     bench.manager.stop()
@@ -69,7 +70,8 @@ import Testing
     await clock.letRenew()
     let end = await recorder.ended()
     #expect(end.status == .failed && end.failure?.code == "leaseLost")
-    #expect(try lease(id, bench) == stolen, "the other host's lease stays")
+    let left = try lease(id, bench)
+    #expect(left?.owner == stolen?.owner && left?.fence == stolen?.fence, "the other host's lease stays")
     await bench.close()
   }
 
@@ -132,7 +134,9 @@ import Testing
   }
 
   /// A run that could not reach the store at its end leaves a lease that nobody renews, also if its process goes on.
-  @Test(arguments: [(59_000, false), (61_000, true)])
+  @Test(
+    .enabled(if: TestEngine.isSQLite, "on PostgreSQL leases end by the server's clock; see LeaseTests of PostgresStoreTests"),
+    arguments: [(59_000, false), (61_000, true)])
   func reSync_expiredLeaseOfALivingProcess_isFreeAfterAMinute(ago: Int64, isFree: Bool) async throws {
     let bench = try await SyncBench(accounts: 1)
     let id = try bench.manager.createSyncDown(target: Self.down, soupName: "accounts").id, other = try bench.anotherManager()
