@@ -118,7 +118,7 @@ extension SoupValue {
 
   /// An array of values to look up; NULL for those that equal nothing.
   func keys(_ values: [SQLValue?]) -> PostgresParameter {
-    var array = PostgresArray(of: form == .integer ? .int64 : form == .real ? .double : .text)
+    var array = PostgresArray(of: form.element)
     for value in values {
       guard let value, value != .null else {
         array.appendNull()

@@ -257,11 +257,11 @@ class PostgresSnapshot: StoreSnapshot {
       case .integer, .real: "false"
       }
     let condition = table.value(path).condition(.equal, value, &parameters)
-    return try query(
-      """
+    let sql = """
       SELECT id, \(id.selected) FROM \(source) WHERE \(condition) AND \(table.isDirty) IS NOT TRUE AND \(isText) ORDER BY \(order)
-      """, parameters.list
-    ).map { OwnedEntry(entryId: try $0.int64(0), recordId: try $0.string(1, of: id)) }
+      """
+    let rows = try candidates == nil ? query(sql, parameters.list) : byIndex { try query(sql, parameters.list) }
+    return try rows.map { OwnedEntry(entryId: try $0.int64(0), recordId: try $0.string(1, of: id)) }
   }
 
   func otherOwners(of id: Int64, than owner: Int64, in name: String) throws -> [Int64] {

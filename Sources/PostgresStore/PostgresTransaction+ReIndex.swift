@@ -39,9 +39,7 @@ extension PostgresTransaction {
       return
     }
     let projection = IndexProjection()
-    var columns = positions.map {
-      PostgresArray(of: table.form($0) == .integer ? .int64 : table.form($0) == .real ? .double : .text)
-    }
+    var columns = positions.map { PostgresArray(of: table.form($0).element) }
     for i in ids.indices {
       projection.begin()
       for (n, spec) in plan.specs.enumerated() {

@@ -33,8 +33,7 @@ final class RowWrites {
     self.transaction = transaction
     self.table = table
     columns = table.projected
-    let empty = Rows(
-      columns: columns.map { PostgresArray(of: table.form($0) == .integer ? .int64 : table.form($0) == .real ? .double : .text) })
+    let empty = Rows(columns: columns.map { PostgresArray(of: table.form($0).element) })
     (inserted, updated) = (empty, empty)
   }
 

@@ -6,6 +6,15 @@ enum ValueForm: Sendable {
   case text, integer, real
   /// Values of any class: see ``SortKey``.
   case mixed
+
+  /// The elements of an array of such values.
+  var element: PostgresArray.Element {
+    switch self {
+    case .integer: .int64
+    case .real: .double
+    case .text, .mixed: .text
+    }
+  }
 }
 
 /// A path of a soup in SQL, over a row of its table.
