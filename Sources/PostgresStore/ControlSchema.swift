@@ -79,7 +79,7 @@ enum ControlSchema {
             UPDATE {s}.jobs SET state = CASE WHEN every_ms IS NULL THEN 'failed' ELSE 'ready' END,
               due = CASE WHEN every_ms IS NULL THEN due ELSE {s}.next_due(coalesce(regular, due), every_ms, t) END,
               regular = NULL, attempts = CASE WHEN every_ms IS NULL THEN attempts ELSE 0 END, owner = NULL, until = NULL,
-              error = 'its worker vanished in each attempt' WHERE id = j.id;
+              error = 'its worker vanished in the last attempt' WHERE id = j.id;
             CONTINUE;
           END IF;
         END IF;

@@ -154,7 +154,9 @@ package struct JobLedger: Sendable {
   private func missing(_ id: Int64, _ connection: PostgresConnection) throws -> PostgresError {
     let owner = try connection.query("SELECT owner FROM \(schema.sql).jobs WHERE id = $1", [.int64(id)]).first
     guard let owner else { return PostgresError(.noSuchJob, "there is no job \(id)") }
-    return PostgresError(.jobIsRunning, "job \(id) is running on \(try owner.optionalString(0) ?? "a worker that just ended")")
+    let worker = try owner.optionalString(0) ?? "a worker that just ended"
+    return PostgresError(
+      .jobIsRunning, "job \(id) is running on \(worker); wait for its end, or stop all workers of its queue")
   }
 
   // MARK: For workers

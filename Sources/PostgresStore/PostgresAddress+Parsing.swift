@@ -1,3 +1,4 @@
+import JSON
 import Support
 
 extension PostgresAddress {
@@ -7,6 +8,12 @@ extension PostgresAddress {
     "application_name", "channel_binding", "connect_timeout", "gssencmode", "keepalives", "keepalives_count", "keepalives_idle",
     "keepalives_interval", "krbsrvname", "passfile", "service", "ssl_max_protocol_version", "ssl_min_protocol_version", "sslcert",
     "sslcrl", "sslcrldir", "sslkey", "sslmode", "sslnegotiation", "sslrootcert", "sslsni", "tcp_user_timeout",
+  ]
+  /// libpq's other options, which messages may name.
+  private static let refusedOptions: Set<String> = [
+    "client_encoding", "fallback_application_name", "gssdelegation", "gsslib", "hostaddr", "load_balance_hosts", "options",
+    "replication", "require_auth", "requirepeer", "requiressl", "sslcertmode", "sslcompression", "sslpassword",
+    "target_session_attrs",
   ]
 
   /// Parses an address. Escapes such as `%2F` are allowed in every part.
@@ -24,6 +31,7 @@ extension PostgresAddress {
       rest = rest[..<mark]
     }
     if let slash = rest.firstIndex(of: "/") {
+      guard !rest[slash...].contains("@") else { throw Self.invalid("has an '@' after a '/'; write / in a password as %2F") }
       database = try Self.decoded(rest[rest.index(after: slash)...], "the database's name")
       rest = rest[..<slash]
       if database == "" { database = nil }
@@ -92,6 +100,7 @@ extension PostgresAddress {
     for pair in query.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = try Self.decoded(parts[0], "an option")
+      guard Self.knownOptions.contains(name) else { throw Self.unknown(name) }
       guard parts.count == 2 else { throw Self.invalid("has the option '\(name)' without a value") }
       if name == "password" {
         try setPassword(parts[1])
@@ -111,13 +120,22 @@ extension PostgresAddress {
           throw Self.invalid("has an invalid option 'reads': it must be primary or standby")
         }
         readsFromStandbys = value == "standby"
-      case _ where Self.allowedOptions.contains(name): options[name] = value
-      default:
-        let known = (Self.allowedOptions.sorted() + ["reads", "schema"]).joined(separator: ", ")
-        throw Self.invalid("has the unknown option '\(name)' (known are \(known))")
+      default: options[name] = value
       }
     }
     if let port { hosts = hosts.map { Host(name: $0.name, port: port) } }
+  }
+
+  private static let knownOptions = allowedOptions.union(["password", "host", "port", "user", "dbname", "schema", "reads"])
+
+  /// Names an option only if it looks like one: it may be a part of a password.
+  private static func unknown(_ name: String) -> PostgresError {
+    let known = (allowedOptions.sorted() + ["reads", "schema"]).joined(separator: ", ")
+    let meant = NearestName.find(name, among: knownOptions.sorted())
+    let isOption = meant != nil || refusedOptions.contains(name)
+    return invalid(
+      "has \(isOption ? "the unknown option '\(name)'" : "an unknown option")\(meant.map { "; did you mean '\($0)'?" } ?? "") "
+        + "(known are \(known)); in a password, write & as %26 and ? as %3F")
   }
 
   /// Letters, digits and `_`, so that the name reads the same quoted and unquoted. Short, because the

@@ -28,6 +28,15 @@ package final class PostgresConnection {
   struct StatementKey: Hashable {
     let sql: String
     let types: [UInt32]
+
+    // Canonically equivalent texts are different statements.
+    static func == (one: Self, other: Self) -> Bool { one.types == other.types && one.sql.utf8.elementsEqual(other.sql.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+      var sql = sql
+      sql.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      hasher.combine(types)
+    }
   }
 
   /// Takes over an established connection.

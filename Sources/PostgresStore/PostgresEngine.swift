@@ -43,7 +43,9 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   private static func naming(_ connector: PostgresConnector, _ store: PostgresSchema.Store) -> PostgresConnector {
     var address = connector.address
     let own = address.options["application_name"] ?? "tureen"
-    address.options["application_name"] = String(own.prefix(20)) + sessionMark(store)
+    // PostgreSQL cuts the name at 63 bytes, and may write others than ASCII with four.
+    let mark = sessionMark(store)
+    address.options["application_name"] = own.filter(\.isASCII).prefix(min(20, 63 - mark.utf8.count)) + mark
     return connector.with(address)
   }
 
@@ -144,8 +146,9 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
     let finishing = control.finishing(store)
     try writerQueue.sync {
       try transact(.synced) { transaction in
-        transaction.add(finishing.drop)
+        // In the order of those who open the store.
         transaction.add(finishing.update, finishing.parameters)
+        transaction.add(finishing.drop)
       }
     }
   }

@@ -109,6 +109,8 @@ final class PostgresReaders: Sendable {
   private func snapshot(_ link: Link) throws -> PostgresSnapshot {
     var flight = Flight()
     flight.add("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    // Takes no snapshot. Keeps the tables of the soups in place until this transaction ends.
+    flight.add("LOCK TABLE \(schema).soup_attrs IN ACCESS SHARE MODE")
     let snapshot = PostgresSnapshot(GatheredTransaction(link.connection, flight), schema: schema, caches: link.caches)
     snapshot.timeoutMs = Tuning.longAnswerMs
     try snapshot.begin()

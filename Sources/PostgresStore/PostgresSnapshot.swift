@@ -72,17 +72,19 @@ class PostgresSnapshot: StoreSnapshot {
 
   func run<T>(for query: QueryCancellation, _ body: () throws -> T) throws -> T {
     guard !query.isCancelled, query.allowsStep() else { throw StoreError.cancelled }
-    let cancellation = server.connection.cancellation
-    query.beginWaiting { PostgresSnapshot.cancelling.async { cancellation.cancel() } }
-    defer { query.endWaiting() }
+    let cancelling = Cancelling(server.connection.cancellation)
+    query.beginWaiting { cancelling.start() }
+    defer {
+      query.endWaiting()
+      // It would end the next statement of the connection.
+      if !cancelling.end() { server.connection.close() }
+    }
     do {
       return try body()
     } catch let error as PostgresError where error.code == .cancelled && query.isCancelled {
       throw StoreError.cancelled
     }
   }
-
-  private static let cancelling = DispatchQueue(label: "tureen.postgres.cancelling", attributes: .concurrent)
 
   // MARK: Soups
 
@@ -192,7 +194,7 @@ class PostgresSnapshot: StoreSnapshot {
         "(owner = \(mark) OR id IN (SELECT m.entry FROM \(schema).soup_members m "
           + "WHERE m.soup = \(table.soup.number) AND m.owner = \(mark)))")
     }
-    if let dirty { conditions.append("\(table.isDirty) IS \(dirty ? "" : "NOT ")TRUE") }
+    if let dirty { conditions.append(dirty ? table.isDirty : "\(table.isDirty) IS NOT TRUE") }
     return try query(
       "SELECT \(value.selected) FROM \(table.sql) WHERE \(conditions.joined(separator: " AND ")) ORDER BY id", parameters.list
     ).map { try $0.string(0, of: value) }

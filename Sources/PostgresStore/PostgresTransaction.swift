@@ -111,24 +111,19 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     try alterSoup(name, indexSpecs: specs, reIndexData: reIndexData) { _ in }
   }
 
-  /// Rebuilds the table. All steps belong to this transaction.
+  /// Rebuilds the table. All steps belong to this transaction, and readers see the old table until the last ones.
   /// - Parameter afterStep: Called after each step, for tests.
   func alterSoup(
     _ name: String, indexSpecs specs: [IndexSpec], reIndexData: Bool, afterStep: (AlterStep) throws -> Void
   ) throws {
     try IndexSpec.validate(specs, soup: name)
     try checkPaths(specs, soup: name)
-    let old = try table(name), oldName = "\(old.name)_old"
-    let new = SoupTable(Soup(name: name, number: old.soup.number, specs: specs, bulkLoad: nil), schema)
-    try execute("ALTER TABLE \(old.sql) RENAME TO \(oldName)")
-    try execute("ALTER TABLE \(schema).\(oldName) RENAME CONSTRAINT \(old.name)_pkey TO \(oldName)_pkey")
-    try afterStep(.renameOldSoupTable)
-    for i in old.soup.specs.indices { try execute("DROP INDEX IF EXISTS \(schema).\(old.index(i))") }
-    add("DELETE FROM \(schema).soup_index_map WHERE soup = $1", [.int64(old.soup.number)])
-    add("UPDATE \(schema).soup_attrs SET loading = NULL WHERE id = $1", [.int64(old.soup.number)])
-    try afterStep(.dropOldIndexes)
-    try execute(new.definition)
+    let old = try table(name), soup = Soup(name: name, number: old.soup.number, specs: specs, bulkLoad: nil)
+    let new = SoupTable(soup, schema), draft = SoupTable(soup, schema, suffix: "_new")
+    add("DELETE FROM \(schema).soup_index_map WHERE soup = $1", [.int64(soup.number)])
+    add("UPDATE \(schema).soup_attrs SET loading = NULL WHERE id = $1", [.int64(soup.number)])
     recordSpecs(of: new)
+    try execute(draft.definition)
     try afterStep(.registerSoupUsingTableName)
     var targets = ["id", "soup", "created", "lastModified", "version", "owner"], sources = targets, projected: [Int] = []
     for i in new.projected {
@@ -142,17 +137,27 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
       if type == .json1 || reIndexData && type != spec.type { projected.append(i) }
     }
     try execute(
-      "INSERT INTO \(new.sql) (\(targets.joined(separator: ", "))) "
-        + "SELECT \(sources.joined(separator: ", ")) FROM \(schema).\(oldName)"
+      "INSERT INTO \(draft.sql) (\(targets.joined(separator: ", "))) "
+        + "SELECT \(sources.joined(separator: ", ")) FROM \(old.sql)"
     )
     try afterStep(.copyTable)
-    try project(projected, of: new)
-    for i in specs.indices { try execute(new.createIndex(i)) }
+    try project(projected, of: draft)
+    for i in specs.indices { try execute(draft.createIndex(i)) }
     try afterStep(.reIndexSoup)
-    try execute("DROP TABLE \(schema).\(oldName)")
+    try waitForReaders()
+    try execute("DROP TABLE \(old.sql)")
+    try execute("ALTER TABLE \(draft.sql) RENAME TO \(new.name)")
+    try execute("ALTER TABLE \(new.sql) RENAME CONSTRAINT \(draft.name)_pkey TO \(new.name)_pkey")
+    for i in specs.indices { try execute("ALTER INDEX \(schema).\(draft.index(i)) RENAME TO \(new.index(i))") }
     try soupsChanged()
     try afterStep(.dropOldTable)
   }
+
+  /// Waits until no reader is left, and keeps others out until the transaction ends.
+  ///
+  /// A reader sees the rows of its snapshot, but finds tables by their current names: in a table that is newer than
+  /// its snapshot it would see no rows.
+  private func waitForReaders() throws { try execute("LOCK TABLE \(schema).soup_attrs IN ACCESS EXCLUSIVE MODE") }
 
   func reIndexSoup(_ name: String, paths: [String]) throws {
     let table = try table(name), asked = Set(paths)
@@ -171,6 +176,7 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   func removeSoup(_ name: String) throws {
     guard let table = find(name) else { return }
     notes.noteAll(table)
+    try waitForReaders()
     try execute("DROP TABLE \(table.sql)")
     for other in ["soup_index_map", "assigned_ids"] {
       add("DELETE FROM \(schema).\(other) WHERE soup = $1", [.int64(table.soup.number)])

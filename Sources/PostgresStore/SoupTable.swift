@@ -44,17 +44,18 @@ struct SoupTable: Sendable {
   /// The table with its schema, and without.
   let sql: String, name: String
 
-  init(_ soup: Soup, _ schema: String) {
+  /// - Parameter suffix: Ends the name of a table that is not the soup's yet.
+  init(_ soup: Soup, _ schema: String, suffix: String = "") {
     self.soup = soup
     self.schema = schema
-    name = "table_\(soup.number)"
+    name = "table_\(soup.number)\(suffix)"
     sql = "\(schema).\(name)"
   }
 
   /// Characters of a text that its index holds: long texts do not fit into an index.
   static let indexedCharacters = 300
 
-  func column(_ i: Int) -> String { "\(name)_\(i)" }
+  func column(_ i: Int) -> String { "table_\(soup.number)_\(i)" }
 
   func form(_ i: Int) -> ValueForm {
     switch soup.specs[i].type {
@@ -139,7 +140,9 @@ struct SoupTable: Sendable {
   var isDirty: String {
     let value = value(SoupField.local), flags = ["i1", "r1.0", "ttrue", "t1"].map { "'\($0)'" }.joined(separator: ", ")
     switch value.form {
-    case .text: return "(\(value.sql) IN ('true', '1'))"
+    case .text:
+      // The first condition is the index's.
+      return "(left(\(value.sql), \(SoupTable.indexedCharacters)) IN ('true', '1') AND \(value.sql) IN ('true', '1'))"
     case .integer:
       return "(\(value.sql) = 1 OR \(value.sql) IS NULL AND \(typed(SoupField.local)) IN ('ttrue', 't1'))"
     case .real, .mixed: return "(\(typed(SoupField.local)) IN (\(flags)))"

@@ -62,6 +62,8 @@ enum Tuning {
   static let likePatternBytes = 1000
   /// How much of an observed query's result is compared, and how long in ms: as in SQLite's engine.
   static let watchedRows = 10_000, watchedBytes = 8_000_000, watchedMs = 500
+  /// Milliseconds that a call waits for its own request to cancel.
+  static let cancellingMs = 5000
   /// Milliseconds between looks for commits of other hosts while there are observers.
   static let otherHostsPollMs = 250
   /// Commits between removals of old rows of the change feed, and the hours that rows stay.

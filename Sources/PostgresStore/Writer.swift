@@ -133,7 +133,12 @@ package final class Writer: @unchecked Sendable {
         link.drop()
         throw error
       }
-      if !connection.isUsable, try resume(link), let result { return result }
+      guard !connection.isUsable else { throw error }
+      do {
+        if try resume(link), let result { return result }
+      } catch let doubt as PostgresError where doubt.code == .outcomeUnknown && result == nil {
+        // COMMIT was not sent.
+      }
       throw error
     }
   }

@@ -83,6 +83,45 @@ import Testing
     #expect(code { _ = try second.rows("SELECT {s:n} FROM {s}") } == .noSuchSoup)
   }
 
+  /// The reader's snapshot is older than the altered soup's table, where it would see no rows.
+  @Test func soup_alteredDuringARead_isReadAsItWas() throws {
+    let hosts = try Hosts(), first = try hosts.store(), second = try hosts.store(), watcher = try hosts.cluster.connect()
+    defer {
+      first.close()
+      second.close()
+    }
+    try first.registerSoup("s", indexSpecs: Self.specs)
+    _ = try second.upsert(#"[{"a":"x","n":7}]"#, into: "s")
+    let altering = DispatchGroup(), hasEnded = Mutex(false)
+    try second.readBlocking { snapshot in
+      let schema = try #require(snapshot as? PostgresSnapshot).schema
+      DispatchQueue.global().async(group: altering) {
+        #expect(throws: Never.self) {
+          try first.alterSoup("s", indexSpecs: [IndexSpec(path: "n", type: .string)], reIndexData: true)
+        }
+        hasEnded.withLock { $0 = true }
+      }
+      let waiting = "SELECT FROM pg_locks WHERE relation = '\(schema).soup_attrs'::regclass AND NOT granted"
+      while try watcher.query(waiting).count == 0, !hasEnded.withLock({ $0 }) {}
+      #expect(try snapshot.storedEntries([1], in: "s").count == 1)
+      #expect(try snapshot.entryIds(in: "s", where: "a", equalsEach: [.text("x")]) == [[1]])
+    }
+    altering.wait()
+    #expect(try second.rows("SELECT {s:n} FROM {s}") == #"[["7"]]"#)
+  }
+
+  /// Equal for Swift, but not for a database.
+  @Test func texts_canonicallyEquivalent_areDifferent() throws {
+    let store = try Hosts().store()
+    defer { store.close() }
+    try store.registerSoup("s", indexSpecs: Self.specs)
+    _ = try store.upsert("[{\"a\":\"\u{e9}\",\"n\":1},{\"a\":\"e\u{301}\",\"n\":2}]", into: "s")
+    for _ in 1...2 {
+      #expect(try store.rows("SELECT {s:n} FROM {s} WHERE {s:a} = '\u{e9}'") == "[[1]]")
+      #expect(try store.rows("SELECT {s:n} FROM {s} WHERE {s:a} = 'e\u{301}'") == "[[2]]")
+    }
+  }
+
   /// The connection is cut at many bytes of a call's exchange. An error means that nothing was written, and success that
   /// it was, once.
   @Test(arguments: [CuttingProxy.Direction.toServer, .toClient])

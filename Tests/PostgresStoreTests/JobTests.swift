@@ -119,10 +119,12 @@ import Testing
     }
     #expect(try ledger.claim(owner: "w3", on: connection) == nil)
     let failed = try job(id)
-    #expect(failed.state == .failed && failed.owner == nil && failed.error == "its worker vanished in each attempt")
+    #expect(failed.state == .failed && failed.owner == nil && failed.error == "its worker vanished in the last attempt")
     #expect(try ledger.retry(id, on: connection).attempts == 0)
     #expect(try ledger.claim(owner: "w4", on: connection)?.fence == 3)
-    #expect(failure { _ = try ledger.retry(id, on: connection) }?.message == "job \(id) is running on w4")
+    #expect(
+      failure { _ = try ledger.retry(id, on: connection) }?.message
+        == "job \(id) is running on w4; wait for its end, or stop all workers of its queue")
     #expect(code { try ledger.remove(id, on: connection) } == .jobIsRunning)
     try shift(id, "until", "31 seconds")
     try ledger.remove(id, on: connection)

@@ -75,6 +75,25 @@ import Testing
     #expect(try bench.store.rows("SELECT count(*), count(DISTINCT {s:Id}) FROM {s}") == "[[300,300]]")
   }
 
+  @Test func dirtyEntries_areFoundByTheirIndex() throws {
+    let store = try Hosts().store(), local = SoupField.local
+    defer { store.close() }
+    try store.registerSoup("s", indexSpecs: [IndexSpec(path: "Id", type: .string), IndexSpec(path: local, type: .string)])
+    let entries = (0..<3000).map { "{\"Id\":\"id\($0)\",\"\(local)\":\($0 % 1000 == 7)}" }
+    try store.upsert("[\(entries.joined(separator: ","))]", into: "s")
+    try store.writeBlocking(.pulled) { transaction in
+      let transaction = try #require(transaction as? PostgresTransaction), table = try transaction.table("s")
+      for condition in [table.isDirty, "\(table.value("Id").selected) IS NOT NULL AND \(table.isDirty)"] {
+        let plan = try transaction.query("EXPLAIN SELECT id FROM \(table.sql) WHERE \(condition)")
+        let lines = try (0..<plan.count).map { try plan[$0].string(0) }
+        #expect(!lines.contains { $0.contains("Seq Scan") }, "\(lines)")
+      }
+      #expect(try transaction.dirtyEntryIds(in: "s") == [8, 1008, 2008])
+      #expect(try transaction.externalIds(in: "s", path: "Id", ownedBy: nil, dirty: true) == ["id7", "id1007", "id2007"])
+      #expect(try transaction.externalIds(in: "s", path: "Id", ownedBy: nil, dirty: false).count == 2997)
+    }
+  }
+
   @Test func lookUps_byAnyPath_findTheSame() throws {
     let bench = try Bench()
     defer { bench.store.close() }

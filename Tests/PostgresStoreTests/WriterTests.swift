@@ -248,6 +248,22 @@ import Testing
     #expect(try edits.fixture.count(edits.table) == 2)
   }
 
+  /// COMMIT was not sent, so the outcome is known, and the work can be tried again.
+  @Test func transaction_serverGoneForLongBeforeItsEnd_mayBeTriedAgain() throws {
+    let edits = try Edits(), proxy = CuttingProxy(to: edits.fixture.cluster.port)
+    let writer = Writer(edits.fixture.session(port: proxy.port), edits.fixture.schema)
+    (writer.resumeAttempts, writer.resumePauseMs) = (2, 1)
+    _ = try writer.commit(edits.edit(0))
+    let error = failure {
+      try writer.transaction { connection in
+        proxy.set(.cut(.toClient, after: 1))
+        proxy.close()
+        _ = try connection.query("SELECT 1")
+      }
+    }
+    #expect(error?.code == .connectionLost && error?.isRetryable == true)
+  }
+
   /// The server itself says that nothing was committed, so nobody waits for it.
   @Test func commit_serverTurnedReadOnly_failsAtOnceAndGoesOnLater() throws {
     let cluster = try PostgresCluster()

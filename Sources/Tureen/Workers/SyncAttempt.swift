@@ -149,6 +149,7 @@ extension AttemptEnd {
   private static let dependOnTheWorker: Set<String> = [
     "network/notAuthenticated", "network/sessionExpired", "network/otherOrg", "host/noSuchOrg", "host/noSuchUser", "host/closed",
     "host/invalidConfiguration", "sync/stopped", "sync/managerStopped", "smartstore/cannotOpenStore",
+    "smartstore/leaseLost", "smartstore/postgres",
   ]
 
   /// The numbers of a run that are not 0.
