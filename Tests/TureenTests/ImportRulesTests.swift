@@ -102,6 +102,55 @@ import Testing
     #expect(error?.message.contains("no entry with Id '003x'") == true)
   }
 
+  /// Under another record's id, a sync up would overwrite that record.
+  @Test func serversId_staysInTheEntry() throws {
+    var mine = entry
+    mine["Id"] = "003a"
+    let other = #expect(throws: ImportProblem.self) { try rules.decide(cells(["Key": "k", "Id": "003b"]), entries: [mine]) }
+    #expect(other?.message.contains("has Id '003a', which cannot be changed") == true)
+    #expect(throws: ImportProblem.self) { try rules.decide(json(["Key": "k", "Id": 5]), entries: [mine]) }
+    #expect(throws: ImportProblem.self) { try rules.decide(json(["Key": "k", "Id": true]), entries: [mine]) }
+    for record in [cells(["Key": "k", "Id": ""]), json(["Key": "k", "Id": nil]), cells(["Key": "k", "Id": "003a"])] {
+      #expect(try rules.decide(record, entries: [mine]) == .unchanged)
+    }
+    #expect(try updated(cells(["Key": "k", "Id": "", "Number": "6"]), mine)?["Id"] == "003a")
+    mine["Id"] = "local_1"
+    #expect(try updated(cells(["Key": "k", "Id": "003c"]), mine)?["Id"] == "003c")
+  }
+
+  @Test func serversDate_isNotChanged() throws {
+    var rules = rules, dated = entry
+    (rules.dateField, dated["Changed"]) = ("Changed", "2026-02-01")
+    let record = cells(["Key": "k", "Changed": "2026-01-01"]), edit = cells(["Key": "k", "Changed": "2026-01-01", "Number": "6"])
+    #expect(try rules.decide(record, entries: [dated]) == .unchanged)
+    #expect(try updated(edit, dated, rules)?["Changed"] == "2026-02-01")
+  }
+
+  /// An export from before the sync that gave the entry its id names a local id that no entry has now.
+  @Test(arguments: ["local_2f0c4a1e-7a55-4b61-9d51-0d8ce27f3c11", "local_1716388", "003x"])
+  func newRecord_withAnIdThatSomethingElseGave_isBad(_ id: String) {
+    var rules = ImportRules(externalIdPath: "Id")
+    (rules.recordType, rules.serverGivesIds) = ("Contact", true)
+    #expect(throws: ImportProblem.self) { try rules.decide(cells(["Id": id]), entries: []) }
+  }
+
+  @Test func newRecord_numbersAndEmptyIds() throws {
+    var rules = rules
+    (rules.recordType, rules.serverGivesIds) = ("Contact", true)
+    #expect(throws: ImportProblem.self) { try rules.decide(json(["Key": "n", "Id": 5]), entries: []) }
+    guard case .create(let entry) = try rules.decide(json(["Key": "n", "Id": ""]), entries: []) else {
+      Issue.record("not created")
+      return
+    }
+    #expect(entry["Id"]?.stringValue?.hasPrefix("local_") == true)
+    rules = ImportRules(externalIdPath: "Id")
+    (rules.recordType, rules.serverGivesIds) = ("Contact", true)
+    guard case .create = try rules.decide(cells(["Id": "local_new1"]), entries: []) else {
+      Issue.record("not created")
+      return
+    }
+  }
+
   @Test func entriesThatCannotBeChosenOrChanged_areBad() {
     var deleted = entry
     deleted["__locally_deleted__"] = true

@@ -27,7 +27,7 @@ package struct ImportRecord: Sendable {
   /// The number of the record's first line, starting at 1.
   package let line: Int
   /// The values by name, or in CSV by path.
-  package let members: [(name: String, value: Value)]
+  package var members: [(name: String, value: Value)]
 
   package init(line: Int, members: [(name: String, value: Value)]) {
     self.line = line

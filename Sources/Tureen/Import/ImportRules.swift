@@ -19,6 +19,8 @@ package struct ImportRules: Sendable {
   package var foundTypes: [String: CellType] = [:]
   /// The field with the server's id.
   package var idField = "Id"
+  /// The field with the server's date of the last change; nil if there is none. Records do not change it.
+  package var dateField: String?
   /// Whether the server assigns the ids. Then a record whose id belongs to no entry is refused instead of created.
   package var serverGivesIds = false
   /// The `attributes.type` for new records that have none.
@@ -76,21 +78,46 @@ package struct ImportRules: Sendable {
       let id = (try? externalId(of: record)).flatMap(Self.key) ?? ""
       throw ImportProblem("the soup has more than one entry with \(externalIdPath) '\(id)'")
     }
-    guard let changed = try changed(entry, record) else { return .unchanged }
+    guard let changed = try changed(entry, try edits(of: entry, in: record)) else { return .unchanged }
     guard !entry.hasFlag(SoupField.locallyDeleted) else {
       throw ImportProblem("the entry is marked for deletion here; take that back with unmark before you change it")
     }
     return .update(Self.marked(changed, SoupField.locallyUpdated))
   }
 
+  /// Returns the record without the fields that only the server may change in an entry.
+  /// - Throws: ``ImportProblem`` if the record has the id of another one on the server: a sync up would overwrite that.
+  private func edits(of entry: JSONObject, in record: ImportRecord) throws(ImportProblem) -> ImportRecord {
+    var record = record
+    record.members.removeAll { $0.name == dateField }
+    guard let given = record[idField] else { return record }
+    let known = entry[idField].flatMap(Self.key) ?? "", isKnown = !known.isEmpty && !known.hasPrefix(SoupField.localIdPrefix)
+    let id: String? =
+      switch given {
+      case .cell(let cell): cell
+      case .json(let value): value == .null ? "" : Self.key(value)
+      }
+    if id == "" || id == known {
+      record.members.removeAll { $0.name == idField }
+    } else if isKnown {
+      throw ImportProblem("the entry with \(externalIdPath) of this record has \(idField) '\(known)', which cannot be changed")
+    }
+    return record
+  }
+
   private func created(_ record: ImportRecord) throws(ImportProblem) -> JSONObject {
     var entry = try changed([:], record) ?? [:]
-    if let id = entry[idField]?.stringValue {
+    if let id = entry[idField].flatMap(Self.key), !id.isEmpty {
       guard !serverGivesIds || id.hasPrefix(SoupField.localIdPrefix) else {
         throw ImportProblem(
           "the soup has no entry with \(idField) '\(id)'; the server gives new records their ids, so leave it empty for one")
       }
-    } else if entry[idField] == nil {
+      guard externalIdPath != idField || !Self.isGenerated(id) else {
+        throw ImportProblem(
+          "the soup has no entry with the local \(idField) '\(id)' any more: it got the server's, or was removed; "
+            + "export it again")
+      }
+    } else {
       entry[idField] = .string(SoupField.localIdPrefix + UUID().uuidString.lowercased())
     }
     var attributes = entry["attributes"]?.objectValue ?? [:]
@@ -102,6 +129,13 @@ package struct ImportRules: Sendable {
     }
     if !attributes.isEmpty { entry["attributes"] = .object(attributes) }
     return Self.marked(entry, SoupField.locallyCreated)
+  }
+
+  /// Whether an entry was given this local id by a program: the prefix, and a UUID or a number.
+  private static func isGenerated(_ id: String) -> Bool {
+    guard id.hasPrefix(SoupField.localIdPrefix) else { return false }
+    let rest = id.dropFirst(SoupField.localIdPrefix.count)
+    return UUID(uuidString: String(rest)) != nil || !rest.isEmpty && rest.allSatisfy(\.isNumber)
   }
 
   /// Returns the entry with the record's values; nil if the entry already has all of them.

@@ -128,6 +128,8 @@ extension BridgeCalls {
       guard let sync = row.first, sync["soupName"]?.stringValue == soup, let target = sync["target"] else { continue }
       rules.idField = target["idFieldName"]?.stringValue ?? rules.idField
       let isOfOrg = !["rest", "parse", "custom"].contains(target["type"]?.stringValue)
+      rules.dateField =
+        target["modificationDateFieldName"]?.stringValue ?? rules.dateField ?? (isOfOrg ? "LastModifiedDate" : nil)
       rules.serverGivesIds = rules.serverGivesIds || target["type"]?.stringValue != "rest"
       rules.needsRecordType = rules.needsRecordType || isOfOrg
     }
