@@ -65,8 +65,8 @@ extension JobWorker {
   private func lose(_ id: Int64) {
     guard let one = running[id], !one.isLost else { return }
     running[id]?.isLost = true
-    tell(.lost(one.claimed.summary))
     one.attempt.stop()
+    tell(.lost(one.claimed.summary))
   }
 
   // MARK: Ends

@@ -124,15 +124,16 @@ package final class JobWorker: @unchecked Sendable {  // state is touched on the
     }
     guard isStopRequested, !isStopping else { return }
     stopBy = now + settings.graceMs
-    tell(.stopping(running: running.count))
+    // The reader of the news may keep the thread waiting.
     for one in running.values { one.attempt.stop() }
+    tell(.stopping(running: running.count))
   }
 
   private func endLateAttempts() {
     guard let stopBy, now >= stopBy, !running.isEmpty, !wasEnded else { return }
     wasEnded = true
-    tell(.ending(running: running.count))
     for one in running.values { one.attempt.end() }
+    tell(.ending(running: running.count))
   }
 
   /// Waits for the next thing to do: the end of an attempt, a notification, or a time.

@@ -50,12 +50,14 @@ final class ScriptAttempt: JobAttempt {
     return (process, failure)
   }
 
-  /// Waits without reaping, and reaps under the lock, so that no signal goes to another process with the same id.
+  /// Waits without reaping, and reaps under the lock, so that no signal goes to another process with the same id. Programs that
+  /// the script has left behind end first: the job may begin again elsewhere.
   private func waitForEnd(_ process: pid_t) {
     var info = siginfo_t()
     while waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     var status: Int32 = 0
     let isStopping = state.withLock { state in
+      kill(-process, SIGKILL)
       while waitpid(process, &status, 0) < 0, errno == EINTR {}
       state.process = nil
       return state.isStopping
