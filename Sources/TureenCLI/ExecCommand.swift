@@ -53,6 +53,8 @@ struct ExecCommand: ParsableCommand {
   @Argument(help: "The arguments, one JSON object; '-' reads it from standard input.")
   var arguments = "{}"
 
+  func validate() throws { try ProjectOptions.check(config) }
+
   func run() throws {
     if list { return try write(ActionList(service: service.map(Self.fullName)).text, to: STDOUT_FILENO) }
     guard let service = service.map(Self.fullName) else { throw ValidationError("Missing expected argument '<service>'") }

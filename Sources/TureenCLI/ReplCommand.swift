@@ -25,6 +25,8 @@ struct ReplCommand: ParsableCommand {
   @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.", completion: .directory)
   var config: String?
 
+  func validate() throws { try ProjectOptions.check(config) }
+
   func run() throws {
     let (host, sandbox) = try place.prepare(configDirectory: config)
     let state = try ScriptState(host: host)

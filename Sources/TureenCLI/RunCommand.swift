@@ -3,6 +3,7 @@ import Glibc
 import JSON
 import LuaBridge
 import Support
+import Synchronization
 import Tureen
 
 struct RunCommand: ParsableCommand {
@@ -179,7 +180,25 @@ func complain(_ error: any Error, asJSON: Bool) {
 /// Writes a line to stderr with control characters escaped.
 func complain(_ message: String) { write("tureen: \(TerminalText.escaped(message))\n", to: STDERR_FILENO) }
 
-/// Writes all of a text, without the buffers of the C library. Output without a reader is dropped.
+/// Writes all of a text, without the buffers of the C library. Output without a reader is dropped; ``LostOutput`` notes other
+/// failures of standard output.
 func write(_ text: String, to descriptor: Int32) {
-  FileSystem.write(Array(text.utf8), to: descriptor)
+  let bytes = Array(text.utf8)
+  guard FileSystem.write(bytes, to: descriptor) < bytes.count, descriptor == STDOUT_FILENO, errno != EPIPE else { return }
+  LostOutput.note(errno)
+}
+
+/// Whether a part of standard output could not be written, such as to a full disk.
+enum LostOutput {
+  private static let first = Atomic<Int32>(0)
+
+  /// The errno of the first failure.
+  static var failure: Int32? {
+    let failure = first.load(ordering: .acquiring)
+    return failure == 0 ? nil : failure
+  }
+
+  static func note(_ failure: Int32) {
+    _ = first.compareExchange(expected: 0, desired: failure, ordering: .acquiringAndReleasing)
+  }
 }

@@ -8,6 +8,7 @@ import Tureen
 @main
 struct TureenCommand: ParsableCommand {
   static func main() {
+    occupyStandardDescriptors()
     LogSetup.standardError()
     if NameCompletion.isRequested {
       silenceErrors()
@@ -17,6 +18,10 @@ struct TureenCommand: ParsableCommand {
     signal(SIGPIPE, SIG_IGN)  // output without a reader is dropped; the command continues
     Store.ownProcess()
     main(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
+    if let failure = LostOutput.failure {
+      complain("standard output cannot be written: \(String(cString: strerror(failure)))")
+      Glibc.exit(ExitStatus.unavailable)
+    }
   }
 
   static let configuration = CommandConfiguration(
@@ -39,6 +44,15 @@ struct TureenCommand: ParsableCommand {
 }
 
 extension TureenCommand {
+  /// Opens `/dev/null` in place of standard descriptors that are closed, so that no file or socket becomes standard output.
+  /// Writing to a closed standard output fails as before.
+  private static func occupyStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free descriptor is this one.
+      _ = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   /// Sends standard error to `/dev/null`, because messages would appear between the letters of the command line.
   private static func silenceErrors() {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)

@@ -130,6 +130,27 @@ import Testing
     #expect(ended.status == 69 && ended.errors.contains("standard output cannot be written: No space left"), "\(ended)")
   }
 
+  @Test(arguments: ["version", "exec --list", "exec smartstore getDatabaseSize", "whoami", "query --jsonl 'SELECT 1'"])
+  func output_cannotBeWritten_is69(_ command: String) async throws {
+    let place = try await workplace(), options = command.hasPrefix("version") || command.contains("list") ? "" : #" --home "$1""#
+    for output in ["/dev/full", "&-"] {
+      let ended = try await place.run("/bin/sh", ["-c", #""$0" \#(command)\#(options) >\#(output)"#, Built.tureen, place.home])
+      #expect(
+        ended.status == 69 && ended.errors.contains("standard output cannot be written: "), "\(command) >\(output): \(ended)")
+    }
+  }
+
+  @Test func config_noFolder_is64() async throws {
+    let place = try await workplace()
+    try place.write("{}", to: "file.json")
+    for (config, reason) in [("missing", "No such file"), ("file.json", "file.json is not one")] {
+      for command in [["soups"], ["exec", "smartstore", "getDatabaseSize"], ["repl"], ["sync", "contacts"]] {
+        let ended = try await place.run(Built.tureen, command + ["--home", place.home, "--config", config])
+        #expect(ended.status == 64 && ended.errors.contains(reason), "\(command): \(ended)")
+      }
+    }
+  }
+
   @Test func orgQuery_soql_flattensParents() async throws {
     let place = try Workplace()
     let ended = try await query(

@@ -28,6 +28,19 @@ struct ProjectOptions: ParsableArguments {
     "bootconfig.json", "userstore.json", "usersyncs.json", "globalstore.json", "globalsyncs.json", "connections.json",
   ]
 
+  func validate() throws { try Self.check(config) }
+
+  /// - Throws: `ValidationError` if a folder was named that does not exist: a command without its configuration would run
+  ///   with the defaults.
+  static func check(_ config: String?) throws {
+    guard let config else { return }
+    var info = stat()
+    guard stat(config, &info) == 0 else {
+      throw ValidationError("the folder of --config cannot be opened: \(config): \(String(cString: strerror(errno)))")
+    }
+    guard info.st_mode & S_IFMT == S_IFDIR else { throw ValidationError("--config names a folder; \(config) is not one") }
+  }
+
   /// The folder; nil if there is none.
   var folder: String? { Self.folder(config) }
 
