@@ -37,8 +37,8 @@ enum ControlSchema {
     """
 
   /// `step` is first in every writing transaction: this connection is still the writer, and the server
-  /// remembers all that it acknowledged. `resume` waits for the transaction of a lost connection, shuts
-  /// out one that arrives later, and tells the last one that was committed.
+  /// remembers all that it acknowledged. `resume` waits for the lost connection's transaction to end,
+  /// fences off late ones, and returns the last committed one.
   private static let writerFunctions = """
     CREATE FUNCTION {s}.step(a_id text, a_epoch bigint, a_seq bigint) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN

@@ -58,7 +58,7 @@ package final class GatheredTransaction {
     }
   }
 
-  /// False if nothing was asked of the server and nothing waits.
+  /// False if no statement was sent and none is queued.
   /// - Throws: The failure of an earlier statement that the caller has ignored.
   func hasWork() throws -> Bool {
     if let failure { throw failure }

@@ -63,21 +63,29 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
 
   private func transact<T>(_ durability: Durability, _ body: (PostgresTransaction) throws -> T) throws -> T {
     try requireOpen()
-    do {
-      let (result, seq) = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
-        let transaction = PostgresTransaction(server, schema: schema, caches: caches)
-        try transaction.begin()
-        let result = try body(transaction)
-        try transaction.finish()
-        return (result, transaction.seq)
+    var attempts = 0
+    while true {
+      var hasBegun = false
+      attempts += 1
+      do {
+        let (result, seq) = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
+          let transaction = PostgresTransaction(server, schema: schema, caches: caches)
+          try transaction.begin()
+          hasBegun = true
+          let result = try body(transaction)
+          try transaction.finish()
+          return (result, transaction.seq)
+        }
+        readers.note(seq)
+        feed?.look()
+        return result
+      } catch {
+        // Soups that the transaction created no longer exist.
+        caches.forget()
+        // Another host has the store for long, such as while it builds indexes.
+        let isBusy = !hasBegun && (error as? PostgresError)?.sqlState == "55P03"
+        guard isBusy, attempts < Tuning.lockAttempts else { throw converted(error) }
       }
-      readers.note(seq)
-      feed?.look()
-      return result
-    } catch {
-      // Soups that the transaction created no longer exist.
-      caches.forget()
-      throw converted(error)
     }
   }
 

@@ -147,8 +147,7 @@ final class PostgresReaders: Sendable {
     return nil
   }
 
-  /// Has the primary answer for a while if a standby was lost, or ended the query because it stood in the way of the primary's
-  /// changes.
+  /// Sends reads to the primary for a while after a standby was lost, or cancelled the query because of a recovery conflict.
   private func pauseStandbys(after error: any Error, _ link: Link) {
     guard link.role == .standby else { return }
     if !link.connection.isUsable || (error as? PostgresError)?.sqlState == "40001" { pauseStandbys() }

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// A connection with a queue of its own. Calls block until theirs has run; after a lost connection the
-/// next call connects again.
+/// A connection with a queue of its own. Each call blocks until its work has run. After a lost
+/// connection, the next call reconnects.
 package final class PostgresSession: @unchecked Sendable {
   /// The connection; touched on `queue` alone.
   package final class Link {

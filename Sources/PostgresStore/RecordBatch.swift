@@ -83,8 +83,7 @@ final class RecordBatch {
       // The page has this record twice: the second one finds what the first one wrote.
       if written.contains(key) || known[key]?.first.map({ writes.touched.contains($0.id) }) == true {
         writes.flush(owner: storage.owner)
-        known = try find(keys[n...])
-        written = []
+        known[key] = try find(keys[n...n])[key]
       }
       let values = try values(i)
       guard let row = known[key]?.first else {
@@ -100,6 +99,7 @@ final class RecordBatch {
         continue
       }
       writes.update(row.id, try text(i, row.id), values, becomesDirty: row.isDirty ? false : nil)
+      written.insert(key)
       if let owner = row.owner, owner != storage.owner { writes.join(row.id) }
       outcome.stored += 1
     }

@@ -11,6 +11,8 @@ enum Tuning {
   static let answerTimeoutMs: Int64 = 60_000
   /// Milliseconds that a transaction may wait for another one's row lock, as SQLite's busy timeout.
   static let lockTimeoutMs: Int64 = 10_000
+  /// How often a transaction that has not begun waits that long for the store.
+  static let lockAttempts = 6
   /// Milliseconds after which the server ends a session that holds a transaction open and is silent:
   /// a paused host must not keep locks longer than its leases.
   static let idleInTransactionMs: Int64 = 30_000

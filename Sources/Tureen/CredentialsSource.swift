@@ -55,7 +55,7 @@ struct CredentialsSource {
     return HostError(
       .noSuchOrg,
       """
-      nothing to sign in to \(org) with: sign in with `tureen login --url \(org)`, or set TUREEN_CLIENT_ID with \
+      there are no credentials for \(org): sign in with `tureen login --url \(org)`, or set TUREEN_CLIENT_ID with \
       TUREEN_USERNAME and TUREEN_PRIVATE_KEY_FILE, or with TUREEN_CLIENT_SECRET, TUREEN_USERNAME and TUREEN_PASSWORD, or name a \
       file with TUREEN_CREDENTIALS
       """)

@@ -71,7 +71,7 @@ import Testing
     let asked = tokens.count
     // The token is not used for another host, for the sandbox, or for a named org.
     let other = try await ask(ofSF, org: "https://acme.my.salesforce.com")
-    #expect(other.status != 0 && other.errors.contains("nothing to sign in to https://acme.my.salesforce.com"), "\(other)")
+    #expect(other.status != 0 && other.errors.contains("there are no credentials for https://acme.my.salesforce.com"), "\(other)")
     let named = try await ask(ofSF, org: "prod")
     #expect(named.status != 0 && named.errors.contains("'prod'"), "\(named)")
     #expect(try await ask(ofSF, org: "sandbox").status == 0)

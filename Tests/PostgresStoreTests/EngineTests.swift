@@ -189,6 +189,27 @@ import Testing
     _ = try store.upsert(#"[{"a":"x"}]"#, into: "s")
   }
 
+  /// Such as one that builds the indexes of a large soup.
+  @Test func write_anotherWriterHoldsTheStoreForLong_waits() throws {
+    let hosts = try Hosts(), store = try hosts.store { $0.lockTimeoutMs = 500 }
+    defer { store.close() }
+    try store.registerSoup("s", indexSpecs: Self.specs)
+    let other = try hosts.cluster.connect(), watcher = try hosts.cluster.connect(), writing = DispatchGroup()
+    try other.execute("BEGIN; UPDATE \(hosts.schema)_1.state SET seq = seq")
+    DispatchQueue.global().async(group: writing) {
+      #expect(throws: Never.self) { _ = try store.upsert(#"[{"a":"x"}]"#, into: "s") }
+    }
+    let blocked = """
+      SELECT l.virtualtransaction FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+      WHERE NOT l.granted AND starts_with(a.query, 'UPDATE') AND a.query LIKE '%"\(hosts.schema)_1".state %'
+      """
+    var attempts: Set<String> = []
+    while attempts.count < 2 { attempts.formUnion(try watcher.query(blocked).map { try $0.string(0) }) }
+    try other.execute("ROLLBACK")
+    writing.wait()
+    #expect(try store.rows("SELECT count(*) FROM {s}") == "[[1]]")
+  }
+
   @Test func query_thatTakesLong_isCancelled() throws {
     let hosts = try Hosts(), store = try hosts.store()
     defer { store.close() }

@@ -61,6 +61,28 @@ import Testing
     #expect(try bench.store.rows("SELECT count(*), min({s:n}), max({s:n}) FROM {s}") == "[[600,0,599]]")
   }
 
+  /// A server may send a record several times; the last one counts.
+  @Test func page_withRecordsSeveralTimes_storesEachOnce() throws {
+    let bench = try Bench()
+    defer { bench.store.close() }
+    for (round, keepsDirty) in [false, true, false].enumerated() {
+      let records = (0..<900).map { "{\"Id\":\"id\($0 % 3 == 0 ? 0 : $0 / 2)\",\"n\":\($0 + round)}" }
+      try bench.store.writeBlocking(.pulled) { transaction in
+        let transaction = try #require(transaction as? PostgresTransaction)
+        let plan = PagePlan(
+          soup: "s", specs: try transaction.indexSpecs(of: "s"), idPath: "Id", extraPaths: [], ownedKeys: [])
+        let outcome = try transaction.storeRecords(
+          try plan.scan(ByteArrayPage(Array("[\(records.joined(separator: ","))]".utf8)), recordsKey: nil), in: "s",
+          PageStorage(idPath: "Id", members: [:], keepDirty: keepsDirty, owner: 1, expectedTotal: nil))
+        #expect(outcome.stored == 900 && outcome.keptDirty == 0)
+      }
+      let last = Dictionary(records.enumerated().map { ($0.offset % 3 == 0 ? 0 : $0.offset / 2, $0.offset + round) }) { $1 }
+      #expect(
+        try bench.store.rows("SELECT count(*), count(DISTINCT {s:Id}), sum({s:n}) FROM {s}")
+          == "[[\(last.count),\(last.count),\(last.values.reduce(0, +))]]")
+    }
+  }
+
   @Test func upserts_byAnIndexedPath_neverReadTheWholeTable() throws {
     let bench = try Bench()
     defer { bench.store.close() }

@@ -46,7 +46,7 @@ public struct SalesforceCLI: Sendable, Equatable {
   public func checkInstalled() throws {
     guard !Self.isFound(program) else { return }
     throw HostError(
-      .noSuchOrg, "the sf CLI, which \(name) is asked of, is not in PATH: install it, or choose another way to sign in")
+      .noSuchOrg, "the sf CLI, which signs in to \(name), is not in PATH: install it, or choose another way to sign in")
   }
 
   private static func isFound(_ program: String) -> Bool {
