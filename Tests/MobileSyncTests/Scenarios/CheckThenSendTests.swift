@@ -10,7 +10,8 @@ import Testing
 /// unless it was made between the comparison and an update without a condition.
 @Suite struct CheckThenSendTests {
   private static let environment = ProcessInfo.processInfo.environment
-  private static let runs = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 60
+  /// Enough for each of the moments to occur.
+  private static let runs = max(60, environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 0)
   private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
 
   @Test(arguments: [ClientScript.Mode.leaveIfChanged, .merge], UploadKind.allCases)
