@@ -264,14 +264,13 @@ import Testing
   @Test func pacing_parallelReadsAndWrites_areLimited() async throws {
     let inside = Mutex<(now: Int, most: Int)>((0, 0)), arrived = Counter()
     let server = try ScriptedServer { _ in
-      let isFirst = arrived.next() <= 2
       inside.withLock { state in
         state.now += 1
         state.most = max(state.most, state.now)
       }
-      // The first two requests wait for each other: unless two are in flight at once, the test
-      // never ends.
-      if isFirst { arrived.wait(for: 2) }
+      // The first two requests wait until both are counted: unless two are in flight at once, the
+      // test never ends.
+      if arrived.next() <= 2 { arrived.wait(for: 2) }
       inside.withLock { $0.now -= 1 }
       return .json("{}")
     }

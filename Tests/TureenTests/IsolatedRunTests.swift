@@ -36,15 +36,13 @@ struct IsolatedRunTests {
       Issue.record("it is runnable")
       return
     }
-    let limited = run {
-      $0.timeLimitMs = 200
-      $0.memoryLimit = 8 << 20
-    }
-    guard case .limitReached(.time, _) = try await limited.run(text: "while true do end") else {
+    let short = run { $0.timeLimitMs = 200 }
+    guard case .limitReached(.time, _) = try await short.run(text: "while true do end") else {
       Issue.record("no limit of time")
       return
     }
-    guard case .limitReached(.memory, _) = try await limited.run(text: "local t = {} while true do t[#t + 1] = {} end") else {
+    let small = run { $0.memoryLimit = 8 << 20 }
+    guard case .limitReached(.memory, _) = try await small.run(text: "local t = {} while true do t[#t + 1] = {} end") else {
       Issue.record("no limit of memory")
       return
     }
