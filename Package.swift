@@ -69,7 +69,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite"),
     .systemLibrary(name: "CSQLCipher"),
     .systemLibrary(name: "CZlib"),
-    .target(name: "Support"),
+    // PCRE2 is loaded at run time, for the regular expressions of queries: it has limits, and is what Parse's database uses.
+    .target(name: "CPcre", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "Support", dependencies: ["CPcre"]),
     .target(name: "RecordScan"),
     .target(name: "JSON", dependencies: ["RecordScan", "Support"]),
     .target(

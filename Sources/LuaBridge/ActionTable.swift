@@ -68,10 +68,22 @@ enum Action: Sendable {
   }
 
   /// Whether the action runs a query of a store.
-  var isQuery: Bool { if case .smartStore(let action) = self { action.isQuery } else { false } }
+  var isQuery: Bool {
+    switch self {
+    case .smartStore(let action): action.isQuery
+    case .parse(let action): action == .findInSoup
+    default: false
+    }
+  }
 
   /// Whether the action runs a query and changes nothing.
-  var onlyReads: Bool { if case .smartStore(let action) = self { action.isQuery && action.onlyReads } else { false } }
+  var onlyReads: Bool {
+    switch self {
+    case .smartStore(let action): action.isQuery && action.onlyReads
+    case .parse: isQuery
+    default: false
+    }
+  }
 
   var isCancellable: Bool { isLong || isQuery }
 

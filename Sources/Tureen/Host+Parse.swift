@@ -56,7 +56,8 @@ extension Host {
         }
         places[className] = SoupQuery.ClassSoups(soup: soup, links: names("links"), ids: names("ids"))
       }
-      let found = try SoupQuery(try ParseCall.query(call), in: places).found(in: try core().store(call.store))
+      let found = try SoupQuery(try ParseCall.query(call), in: places).found(
+        in: try core().store(call.store), cancellation: Host.query(of: call))
       return ParseCall.json(found).serialized()
     } catch {
       throw ParseCall.described(error)

@@ -123,7 +123,25 @@ tests.test_what_only_the_server_can_tell_is_said = case(function()
   local err = support.fails("invalidRequest", query:find { cacheMode = "cache-only" })
   same(err.message, "where: 'place': $nearSphere cannot be evaluated on a soup; query the server")
   err = support.fails("invalidRequest", Book:query(parse.matches("title", "(")):find { cacheMode = "cache-only" })
-  same(err.message:find("where: 'title': the regular expression '(' is not valid", 1, true), 1)
+  same(err.message:find("where: 'title': the regular expression '(' cannot be used: missing closing parenthesis", 1, true), 1)
+end)
+
+tests.test_regular_expressions_of_strangers_end = case(function()
+  local Book = library()
+  assert((Book { n = 9, title = ("a"):rep(60) .. "!" }):save())
+  for name, options in pairs(ONLY) do
+    local function refused(pattern)
+      local found, err = Book:query(parse.matches("title", pattern)):find(options)
+      assert(found == nil and err.message, pattern:sub(1, 20))
+    end
+    refused "(a+)+$"
+    refused(("a"):rep(40000))
+    refused(("("):rep(4000) .. (")"):rep(4000))
+    for _, part in ipairs { "a&&", "a--", "a~~" } do
+      same(#assert(Book:query(parse.matches("title", "^[" .. part:rep(1000) .. "a]{60}!")):find(options)), 1, part)
+    end
+    same(#assert(Book:query(parse.matches("title", "^(?=a{60}!$)")):find(options)), 1, name)
+  end
 end)
 
 tests.test_misuse_is_raised_at_once = case(function()

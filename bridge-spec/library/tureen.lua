@@ -1356,7 +1356,8 @@ function parse.exists(field) end
 ---@return tureen.parse.Condition
 function parse.doesNotExist(field) end
 
---- The text matches a regular expression.
+--- The text matches a regular expression in the syntax of PCRE2, as the server's. In a soup it needs `libpcre2-8`,
+--- which Debian installs with grep; a search that takes more than ten million steps fails.
 ---@param field string
 ---@param pattern string
 ---@param options string?  any of the letters imxs

@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import Support
 
 /// Tells whether a row of a soup meets a condition, by the server's rules. Conditions that only the
 /// server can evaluate are errors.
@@ -13,6 +14,8 @@ struct ConditionMatch {
     /// Returns the ids of objects of the queried class whose relation contains any of these; nil if
     /// the field is not a relation.
     var owners: (_ field: String, _ targets: Set<String>) throws -> Set<String>?
+    /// Throws if the evaluation has to end.
+    var check: () throws -> Void
   }
 
   private indirect enum Test {
@@ -25,20 +28,23 @@ struct ConditionMatch {
     case equal(JSONValue), isIn([JSONValue]), holdsAll([JSONValue]), isContained([JSONValue])
     case compare(JSONValue, (Int) -> Bool)
     case exists
-    case matches(Regex<AnyRegexOutput>)
+    case matches(RegularExpression)
     /// Pointers to any of these objects.
     case pointsTo(String, Set<String>)
   }
 
   private let test: Test
+  private let check: () throws -> Void
 
   /// - Throws: ``ParseProblem`` for conditions that only the server can evaluate, or that it would
   ///   reject.
   init(_ condition: JSONObject, _ lookups: Lookups) throws {
     test = try Self.read(condition, lookups)
+    check = lookups.check
   }
 
-  func holds(for row: JSONObject) -> Bool { Self.holds(test, row) }
+  /// - Throws: ``ParseProblem`` if a regular expression takes too long.
+  func holds(for row: JSONObject) throws -> Bool { try holds(test, row) }
 
   // MARK: Parsing
 
@@ -108,12 +114,12 @@ struct ConditionMatch {
     }
   }
 
-  private static func regex(_ field: String, _ pattern: JSONValue, _ options: JSONValue?) throws -> Regex<AnyRegexOutput> {
-    let letters = options?.stringValue ?? "", text = pattern.stringValue ?? ""
+  private static func regex(_ field: String, _ pattern: JSONValue, _ options: JSONValue?) throws -> RegularExpression {
+    let text = pattern.stringValue ?? ""
     do {
-      return try Regex((letters.isEmpty ? "" : "(?\(letters))") + text).matchingSemantics(.unicodeScalar)
+      return try RegularExpression(text, options: options?.stringValue ?? "")
     } catch {
-      throw ParseProblem(description: "where: '\(field)': the regular expression '\(text)' is not valid: \(error)")
+      throw ParseProblem(description: "where: '\(field)': the regular expression '\(text.prefix(200))' cannot be used: \(error)")
     }
   }
 
@@ -126,13 +132,13 @@ struct ConditionMatch {
 
   // MARK: Evaluation
 
-  private static func holds(_ test: Test, _ row: JSONObject) -> Bool {
+  private func holds(_ test: Test, _ row: JSONObject) throws -> Bool {
     switch test {
-    case .all(let tests): tests.allSatisfy { holds($0, row) }
-    case .any(let tests): tests.contains { holds($0, row) }
-    case .not(let test): !holds(test, row)
+    case .all(let tests): try tests.allSatisfy { try holds($0, row) }
+    case .any(let tests): try tests.contains { try holds($0, row) }
+    case .not(let test): try !holds(test, row)
     case .id(let ids): row["objectId"]?.stringValue.map(ids.contains) ?? false
-    case .field(let field, let test): holds(test, found(at: FieldPath(field).names, in: .object(row)))
+    case .field(let field, let test): try holds(test, Self.found(at: FieldPath(field).names, in: .object(row)), field)
     }
   }
 
@@ -155,18 +161,37 @@ struct ConditionMatch {
   }
 
   /// - Parameter there: The field's value. A list meets a test if any of its elements does.
-  private static func holds(_ test: FieldTest, _ there: JSONValue?) -> Bool {
+  private func holds(_ test: FieldTest, _ there: JSONValue?, _ field: String) throws -> Bool {
     let value = there.flatMap { $0.isNull ? Optional.none : $0 }
-    func one(_ test: (JSONValue) -> Bool) -> Bool { (value?.arrayValue ?? [value].compactMap { $0 }).contains(where: test) }
+    func one(_ test: (JSONValue) throws -> Bool) rethrows -> Bool {
+      try (value?.arrayValue ?? [value].compactMap { $0 }).contains(where: test)
+    }
     switch test {
-    case .equal(let wanted): return wanted.isNull ? value == nil : isEqual(value, wanted)
-    case .isIn(let list): return list.contains { $0.isNull ? value == nil : isEqual(value, $0) }
-    case .holdsAll(let list): return !list.isEmpty && list.allSatisfy { isEqual(value, $0) }
+    case .equal(let wanted): return wanted.isNull ? value == nil : Self.isEqual(value, wanted)
+    case .isIn(let list):
+      return try list.contains {
+        try check()
+        return $0.isNull ? value == nil : Self.isEqual(value, $0)
+      }
+    case .holdsAll(let list):
+      return try !list.isEmpty
+        && list.allSatisfy {
+          try check()
+          return Self.isEqual(value, $0)
+        }
     case .isContained(let list):
-      return (value?.arrayValue ?? []).allSatisfy { one in list.contains { isSame(one, $0) } }
-    case .compare(let other, let isRight): return one { order($0, other).map(isRight) ?? false }
+      return try (value?.arrayValue ?? []).allSatisfy { one in
+        try check()
+        return list.contains { Self.isSame(one, $0) }
+      }
+    case .compare(let other, let isRight): return one { Self.order($0, other).map(isRight) ?? false }
     case .exists: return there != nil
-    case .matches(let regex): return one { $0.stringValue.map { $0.firstMatch(of: regex) != nil } ?? false }
+    case .matches(let expression):
+      do {
+        return try one { try $0.stringValue.map { try expression.matches($0) } ?? false }
+      } catch let problem as RegularExpression.Problem {
+        throw ParseProblem(description: "where: '\(field)': the regular expression takes too long: \(problem)")
+      }
     case .pointsTo(let className, let ids):
       return (value?.arrayValue ?? [value].compactMap { $0 }).contains { one in
         one["className"]?.stringValue == className && one["objectId"]?.stringValue.map(ids.contains) ?? false

@@ -31,19 +31,20 @@ public struct SoupQuery: Sendable {
   }
 
   private static let defaultLimit = 100
-  private static let pageSize = 2_000
 
   /// Returns the matching objects in the soups, with unsent changes and without locally deleted
   /// objects.
   ///
+  /// - Parameter cancellation: Ends the search with `StoreError` `.cancelled`.
   /// - Throws: `StoreError`; ``ParseProblem`` for conditions that only the server can evaluate.
-  public func found(in store: Store) throws -> ParseClient.Found {
-    let match = try ConditionMatch(query.condition.json, lookups(query.className, store))
-    var rows = try self.rows(of: query.className, store).filter(match.holds)
+  public func found(in store: Store, cancellation: QueryCancellation? = nil) throws -> ParseClient.Found {
+    let source = SoupSource(store: store, cancellation: cancellation)
+    let match = try ConditionMatch(query.condition.json, lookups(query.className, source))
+    var rows = try self.rows(of: query.className, source, where: match.holds)
     let count = rows.count
     try sort(&rows)
     rows = Array(rows.dropFirst(max(0, query.skip)).prefix(max(0, query.limit ?? Self.defaultLimit)))
-    for field in query.include { try include(field, &rows, store) }
+    for field in query.include { try include(field, &rows, source) }
     if let keys = query.keys {
       let wanted = ParseNames.serverFields.union(keys.map { String($0.prefix { $0 != "." }) })
       rows = rows.map { $0.filtered { key, _ in wanted.contains(key) } }
@@ -60,22 +61,13 @@ public struct SoupQuery: Sendable {
     return found
   }
 
-  private func rows(of className: String, _ store: Store) throws -> [JSONObject] {
-    try entries(soups(of: className).soup, store).map { entry in
-      entry.filtered { key, _ in !key.hasPrefix("_soup") && !(key.hasPrefix("__") && key.hasSuffix("__")) }
-    }
-  }
-
-  private func entries(_ soup: String, _ store: Store) throws -> [JSONObject] {
-    guard try store.soupExists(soup) else { throw StoreError(.noSuchSoup, "soup '\(soup)' does not exist") }
-    var found: [JSONObject] = [], page = 0
-    while true {
-      let spec = QuerySpec.smart(
-        "SELECT {\(soup):_soup} FROM {\(soup)} ORDER BY {\(soup):_soupEntryId}", pageSize: Self.pageSize)
-      let rows = try JSONValue(parsing: store.query(spec, pageIndex: page)).arrayValue ?? []
-      found += rows.compactMap { $0.arrayValue?.first?.objectValue }.filter { !$0.hasFlag(LocalField.deleted) }
-      if rows.count < Self.pageSize { return found }
-      page += 1
+  /// Returns a class's objects that meet a condition, without Tureen's own fields.
+  private func rows(
+    of className: String, _ source: SoupSource, where holds: (JSONObject) throws -> Bool = { _ in true }
+  ) throws -> [JSONObject] {
+    try source.entries(of: soups(of: className).soup) { entry in
+      let row = entry.filtered { key, _ in !key.hasPrefix("_soup") && !(key.hasPrefix("__") && key.hasSuffix("__")) }
+      return try holds(row) ? row : nil
     }
   }
 
@@ -103,14 +95,14 @@ public struct SoupQuery: Sendable {
     }
   }
 
-  private func include(_ field: String, _ rows: inout [JSONObject], _ store: Store) throws {
+  private func include(_ field: String, _ rows: inout [JSONObject], _ source: SoupSource) throws {
     var known: [String: [String: JSONObject]] = [:]
     for i in rows.indices {
       guard let value = rows[i][field], value["__type"] == "Pointer", let className = value["className"]?.stringValue,
         let id = value["objectId"]?.stringValue
       else { continue }
       if known[className] == nil {
-        let all = try self.rows(of: className, store)
+        let all = try self.rows(of: className, source)
         known[className] = Dictionary(all.compactMap { row in row["objectId"]?.stringValue.map { ($0, row) } }) { first, _ in
           first
         }
@@ -124,39 +116,74 @@ public struct SoupQuery: Sendable {
 
   // MARK: Other classes
 
-  private func lookups(_ className: String, _ store: Store) -> ConditionMatch.Lookups {
+  private func lookups(_ className: String, _ source: SoupSource) -> ConditionMatch.Lookups {
     ConditionMatch.Lookups(
       ids: { other, condition in
-        let match = try ConditionMatch(condition, lookups(other, store))
-        return Set(try rows(of: other, store).filter(match.holds).compactMap { $0["objectId"]?.stringValue })
+        let match = try ConditionMatch(condition, lookups(other, source))
+        return Set(try rows(of: other, source, where: match.holds).compactMap { $0["objectId"]?.stringValue })
       },
       related: { owner, field in
         let owned = try soups(of: owner.className)
         if let list = owned.ids[field] {
-          let rows = try rows(of: owner.className, store).filter { $0["objectId"]?.stringValue == owner.objectId }
+          let rows = try rows(of: owner.className, source) { $0["objectId"]?.stringValue == owner.objectId }
           return Set(rows.flatMap { $0[list]?.arrayValue ?? [] }.compactMap(\.stringValue))
         }
         guard let soup = owned.links[field] else {
           throw ParseProblem(
             description: "relation '\(field)' of class \(owner.className) has no soup of link rows; name it in 'links'")
         }
-        let rows = try entries(soup, store).filter {
-          $0["ownerId"]?.stringValue == owner.objectId && $0["field"]?.stringValue == field
-        }
-        return Set(rows.compactMap { $0["relatedId"]?.stringValue })
+        return Set(
+          try source.entries(of: soup) { row in
+            guard row["ownerId"]?.stringValue == owner.objectId, row["field"]?.stringValue == field else { return nil }
+            return row["relatedId"]?.stringValue
+          })
       },
       owners: { field, targets in
         if let list = soups[className]?.ids[field] {
-          let rows = try rows(of: className, store).filter { row in
+          let rows = try rows(of: className, source) { row in
             row[list]?.arrayValue?.contains { $0.stringValue.map(targets.contains) ?? false } ?? false
           }
           return Set(rows.compactMap { $0["objectId"]?.stringValue })
         }
         guard let soup = soups[className]?.links[field] else { return nil }
-        let rows = try entries(soup, store).filter {
-          $0["field"]?.stringValue == field && $0["relatedId"]?.stringValue.map(targets.contains) ?? false
-        }
-        return Set(rows.compactMap { $0["ownerId"]?.stringValue })
-      })
+        return Set(
+          try source.entries(of: soup) { row in
+            guard row["field"]?.stringValue == field, row["relatedId"]?.stringValue.map(targets.contains) ?? false else {
+              return nil
+            }
+            return row["ownerId"]?.stringValue
+          })
+      }, check: source.check)
+  }
+}
+
+/// Reads whole soups, a page at a time.
+private struct SoupSource {
+  let store: Store
+  let cancellation: QueryCancellation?
+
+  private static let pageSize = 2_000
+
+  /// - Throws: `StoreError` `.cancelled` after a cancellation.
+  func check() throws { if cancellation?.isCancelled == true { throw StoreError.cancelled } }
+
+  /// Returns what `take` makes of each entry that is not locally deleted; entries without a result
+  /// are skipped.
+  func entries<T>(of soup: String, _ take: (JSONObject) throws -> T?) throws -> [T] {
+    guard try store.soupExists(soup) else { throw StoreError(.noSuchSoup, "soup '\(soup)' does not exist") }
+    let spec = QuerySpec.smart(
+      "SELECT {\(soup):_soup} FROM {\(soup)} ORDER BY {\(soup):_soupEntryId}", pageSize: Self.pageSize)
+    var found: [T] = [], page = 0
+    while true {
+      let text = try store.query(spec, pageIndex: page, cancellation: cancellation ?? QueryCancellation())
+      let rows = try JSONValue(parsing: text).arrayValue ?? []
+      for row in rows {
+        try check()
+        guard let entry = row.arrayValue?.first?.objectValue, !entry.hasFlag(LocalField.deleted) else { continue }
+        if let value = try take(entry) { found.append(value) }
+      }
+      if rows.count < Self.pageSize { return found }
+      page += 1
+    }
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// A parsed `where` whose sub-queries have been evaluated.
 indirect enum Condition {
@@ -9,16 +10,25 @@ indirect enum Condition {
   case ids(Set<String>, isNegated: Bool)
   case column(path: [String], [Test])
 
-  func matches(_ object: ParseObject) -> Bool {
+  /// - Throws: If a regular expression takes too long.
+  func matches(_ object: ParseObject) throws(ParseError) -> Bool {
     switch self {
-    case .all(let parts): return parts.allSatisfy { $0.matches(object) }
-    case .any(let parts): return parts.contains { $0.matches(object) }
-    case .none(let parts): return !parts.contains { $0.matches(object) }
+    case .all(let parts):
+      for part in parts { guard try part.matches(object) else { return false } }
+      return true
+    case .any(let parts): return try Self.any(of: parts, matches: object)
+    case .none(let parts): return try !Self.any(of: parts, matches: object)
     case .ids(let ids, let isNegated): return ids.contains(object.id) != isNegated
     case .column(let path, let tests):
       let value = path.count == 1 ? object.value(path[0]) : object.value(at: path)
-      return tests.allSatisfy { $0.holds(for: value) }
+      for test in tests { guard try test.holds(for: value) else { return false } }
+      return true
     }
+  }
+
+  private static func any(of parts: [Condition], matches object: ParseObject) throws(ParseError) -> Bool {
+    for part in parts { if try part.matches(object) { return true } }
+    return false
   }
 
   /// The point by whose distance results are sorted if the query has no order.
@@ -53,24 +63,34 @@ enum Test {
   case inside(GeoArea)
   case covers(GeoPoint)
 
-  func holds(for value: JSONValue?) -> Bool {
+  /// - Throws: If a regular expression takes too long.
+  func holds(for value: JSONValue?) throws(ParseError) -> Bool {
     switch self {
-    case .equals(let wanted): Self.isEqual(value, wanted)
-    case .differs(let wanted): !Self.isEqual(value, wanted)
-    case .less(let bound, let orEqual): Self.one(of: value) { Self.isOrdered($0, bound, orEqual) }
-    case .greater(let bound, let orEqual): Self.one(of: value) { Self.isOrdered(bound, $0, orEqual) }
-    case .isIn(let keys): Self.isAmong(value, keys)
-    case .isNotIn(let keys): !Self.isAmong(value, keys)
-    case .holdsAll(let wanted): !wanted.isEmpty && wanted.allSatisfy { Self.isEqual(value, $0) }
+    case .equals(let wanted): return Self.isEqual(value, wanted)
+    case .differs(let wanted): return !Self.isEqual(value, wanted)
+    case .less(let bound, let orEqual): return Self.one(of: value) { Self.isOrdered($0, bound, orEqual) }
+    case .greater(let bound, let orEqual): return Self.one(of: value) { Self.isOrdered(bound, $0, orEqual) }
+    case .isIn(let keys): return Self.isAmong(value, keys)
+    case .isNotIn(let keys): return !Self.isAmong(value, keys)
+    case .holdsAll(let wanted): return !wanted.isEmpty && wanted.allSatisfy { Self.isEqual(value, $0) }
     case .matchesAll(let patterns):
-      patterns.allSatisfy { pattern in Self.one(of: value) { $0.stringValue.map(pattern.matches) ?? false } }
-    case .isContained(let keys): (value?.arrayValue ?? []).allSatisfy { keys.contains(Values.key($0)) }
-    case .exists(let isThere): (value != nil) == isThere
-    case .pattern(let pattern): Self.one(of: value) { $0.stringValue.map(pattern.matches) ?? false }
-    case .near(let point, let limit): GeoPoint(value).map { point.radians(to: $0) <= limit ?? .infinity } ?? false
-    case .inside(let area): GeoPoint(value).map(area.contains) ?? false
-    case .covers(let point): GeoArea(stored: value)?.contains(point) ?? false
+      for pattern in patterns { guard try Self.text(of: value, matches: pattern) else { return false } }
+      return true
+    case .isContained(let keys): return (value?.arrayValue ?? []).allSatisfy { keys.contains(Values.key($0)) }
+    case .exists(let isThere): return (value != nil) == isThere
+    case .pattern(let pattern): return try Self.text(of: value, matches: pattern)
+    case .near(let point, let limit): return GeoPoint(value).map { point.radians(to: $0) <= limit ?? .infinity } ?? false
+    case .inside(let area): return GeoPoint(value).map(area.contains) ?? false
+    case .covers(let point): return GeoArea(stored: value)?.contains(point) ?? false
     }
+  }
+
+  /// Searches a text, or each text of a list until one matches.
+  private static func text(of value: JSONValue?, matches pattern: TextPattern) throws(ParseError) -> Bool {
+    for item in value?.arrayValue ?? [value].compactMap({ $0 }) {
+      if let text = item.stringValue, try pattern.matches(text) { return true }
+    }
+    return false
   }
 
   /// Applies a test to a value, or to each element of a list until one passes.
@@ -97,40 +117,23 @@ enum Test {
 
 /// A regular expression with the options of a query. Not Sendable; each query compiles its own.
 struct TextPattern {
-  private let regex: Regex<AnyRegexOutput>
+  private let expression: RegularExpression
 
   /// - Throws: An unexpected ``ParseError`` for an invalid expression, as from the database.
   init(_ pattern: String, options: String) throws(ParseError) {
-    // SDKs quote prefixes with PCRE's `\Q…\E`; the options follow.
-    let text = (options.contains("x") ? "(?x)" : "") + Self.withoutStrayEnds(pattern)
     do {
-      var regex = try Regex(text).matchingSemantics(.unicodeScalar)
-      if options.contains("i") { regex = regex.ignoresCase() }
-      if options.contains("m") { regex = regex.anchorsMatchLineEndings() }
-      if options.contains("s") { regex = regex.dotMatchesNewlines() }
-      self.regex = regex
+      expression = try RegularExpression(pattern, options: options)
     } catch {
       throw .unexpected("Regular expression is invalid: \(error)")
     }
   }
 
-  /// Removes a `\E` without `\Q`, which PCRE ignores.
-  private static func withoutStrayEnds(_ pattern: String) -> String {
-    var kept = "", rest = pattern[...], isQuoted = false
-    while let slash = rest.firstIndex(of: "\\") {
-      let end = rest.index(slash, offsetBy: 2, limitedBy: rest.endIndex) ?? rest.endIndex, pair = rest[slash..<end]
-      kept += rest[..<slash]
-      if isQuoted, pair != "\\E" {
-        kept += "\\"
-        rest = rest[rest.index(after: slash)...]
-        continue
-      }
-      if isQuoted || pair != "\\E" { kept += pair }
-      isQuoted = pair == "\\Q"
-      rest = rest[end...]
+  /// - Throws: An unexpected ``ParseError`` if the search takes too long, as from the database.
+  func matches(_ text: String) throws(ParseError) -> Bool {
+    do {
+      return try expression.matches(text)
+    } catch {
+      throw .unexpected("Executor error during find command :: caused by :: \(error)")
     }
-    return kept + rest
   }
-
-  func matches(_ text: String) -> Bool { (try? regex.firstMatch(in: text)) != nil }
 }

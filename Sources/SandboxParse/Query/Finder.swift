@@ -78,9 +78,11 @@ struct Finder {
     guard let parseClass = reader.state.classes[className] else { return ([], condition) }
     let rows = if let id = given["objectId"]?.stringValue { [parseClass[id]].compactMap { $0 } } else { parseClass.objects }
     let visibility = visibility
-    return (
-      rows.filter { condition.matches($0) && visibility.canRead($0) && visibility.namesCaller($0, columns) }, condition
-    )
+    var found: [ParseObject] = []
+    for row in rows where visibility.canRead(row) && visibility.namesCaller(row, columns) {
+      if try condition.matches(row) { found.append(row) }
+    }
+    return (found, condition)
   }
 
   /// - Throws: ``ParseError`` 119 for a missing class that clients may not create.

@@ -13,13 +13,13 @@ MAINTAINER = os.environ.get("DEBEMAIL", "Tureen <tureen@localhost>")
 # A path that ends with / is a folder. @LIB@ is the folder for libraries of this architecture.
 PACKAGES = {
     "tureen": {
-        "paths": ["usr/bin/", "usr/libexec/", "usr/share/"], "section": "database", "recommends": "ca-certificates",
+        "paths": ["usr/bin/", "usr/libexec/", "usr/share/"], "section": "database", "recommends": "ca-certificates, libpcre2-8-0",
         "summary": "sync records with servers and keep them offline",
         "text": "The command runs Lua scripts that keep records in a local SQLite store and sync them with Salesforce\n"
                 "orgs, Parse servers and JSON collections over HTTP. It serves a sandbox org to try it without an account.",
     },
     "libtureen0": {
-        "paths": ["@LIB@/libtureen.so.0"], "section": "libs",
+        "paths": ["@LIB@/libtureen.so.0"], "section": "libs", "recommends": "libpcre2-8-0",
         "summary": "offline data sync for programs - shared library",
         "text": "The library keeps records in a local SQLite store and syncs them with servers on background threads.",
     },
