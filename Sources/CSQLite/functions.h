@@ -37,4 +37,6 @@ static inline int csqlite_file_start(sqlite3 *database, void *bytes, int count, 
   return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
 }
 
+#include "linear.h"
+
 #endif

@@ -8,8 +8,10 @@ extension Connection {
   /// Restricts this connection to reading from now on, whatever SQL it is given: no writes, no
   /// schema changes, no PRAGMA, no ATTACH, no function that loads code. SQLite asks the authorizer
   /// about each access while it prepares a statement, so a sub-select or a `WITH` cannot hide one.
+  /// Functions that cannot be interrupted for long get faster ones in their place.
   package func restrictToReading() throws(DatabaseError) {
     try execute("PRAGMA query_only = 1")
+    guard csqlite_use_linear_functions(handle) == SQLITE_OK else { throw error(sql: nil) }
     let code = sqlite3_set_authorizer(
       handle,
       { _, action, first, second, _, _ in

@@ -1,4 +1,5 @@
 import Support
+import Synchronization
 
 #if Encryption
   import CSQLCipher
@@ -77,6 +78,20 @@ package final class Connection {
   /// whole process: only programs that own it may call this, before the first connection; later
   /// calls have no effect.
   package static func leaveMemoryUncounted() { _ = csqlite_config_memory_status(0) }
+
+  private static let isMemoryLimited = Atomic(false)
+
+  /// Whether intermediate results have to stay in memory: files would fill the disk of a host that
+  /// runs untrusted queries.
+  package static var keepsResultsInMemory: Bool { isMemoryLimited.load(ordering: .acquiring) }
+
+  /// Limits the memory of all connections of the process. Statements that need more fail. The same
+  /// rules apply, and the memory is counted again. Results that do not fit go to no file.
+  package static func limitMemory(_ bytes: Int64) {
+    isMemoryLimited.store(true, ordering: .releasing)
+    _ = csqlite_config_memory_status(1)
+    _ = sqlite3_hard_heap_limit64(bytes)
+  }
 
   /// Finalizes every statement and closes the file. A second call has no effect.
   package func close() {

@@ -28,6 +28,8 @@ enum Tuning {
   /// SQLite's limits for queries, which may be untrusted. Bytes of a value: more than an entry may
   /// have.
   static let queryValueBytes = 256 << 20
+  /// Bytes of memory of SQLite in a program that runs untrusted scripts, for all stores together.
+  static let strangersBytes: Int64 = 1 << 30
   /// Bytes of smart SQL, levels of its expressions (SQLite's default), instructions of a compiled
   /// statement, and bytes of a LIKE pattern: far beyond real queries. Each limits a phase in which
   /// a query cannot be interrupted.
@@ -39,7 +41,12 @@ enum Tuning {
   /// a second of work.
   static let looksOfHurriedQuery = 10_000
   /// Bytes of a page. An endless query with a huge page size would use all memory.
-  static let pageBytes = 512 << 20
+  static let pageBytes = 256 << 20
+  /// Bytes of all pages that are built at once in this process. Each takes up to twice its text, as it
+  /// grows.
+  static let allPagesBytes = 1 << 30
+  /// Bytes of a value from which the escapes of its JSON are counted before it is added to a page.
+  static let largeValueBytes = 1 << 20
   /// Open cursors per store. A cursor takes a few hundred bytes; a script that never closes them
   /// gets an error before memory runs out.
   static let maximumCursors = 10_000

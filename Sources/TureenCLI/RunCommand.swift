@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import LuaBridge
+import SmartStore
 import Support
 import Synchronization
 import Tureen
@@ -71,6 +72,7 @@ struct RunCommand: ParsableCommand {
       complain("\(script): \(String(cString: strerror(errno)))")
       throw ExitCode(ExitStatus.scriptNotFound)
     }
+    if limits.isRestricted { Store.limitMemory() }
     let display = SyncDisplay(style: json ? .json(try StandardOutput.setApart()) : quiet ? .none : .progress)
     let (host, sandbox) = try place.prepare(configDirectory: folder) {
       $0.isRestricted = limits.isRestricted

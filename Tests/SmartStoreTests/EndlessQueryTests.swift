@@ -165,6 +165,34 @@ struct EndlessQueryTests {
     #expect(error?.message == "a page of 1587 rows has more than 10000 bytes; ask for fewer rows with 'pageSize'")
   }
 
+  /// The memory of all pages together is limited: the second page finds too little left.
+  @Test func pageMemory_ofManyPages_isLimited() throws {
+    let most = 1 << 40  // no other test gets near
+    var first: PageMemory? = PageMemory(most: most)
+    try first?.grow(to: most / 2 - (1 << 32))
+    let second = PageMemory(most: most)
+    #expect(failure { try second.grow(to: 1 << 33) }?.code == .queryLimit)
+    first = nil
+    try second.grow(to: 1 << 33)
+    #expect(second.enough == 1 << 34)
+  }
+
+  /// A value of control characters takes six times its bytes, which are counted before it is added.
+  @Test func page_escapesOfALargeValue_countTowardsTheLimit() throws {
+    let temporary = try TemporaryStore(soup: "s", [.string("k")])
+    let error = failure {
+      try temporary.store.readBlocking { snapshot in
+        let statement = try snapshot.smartStatement(
+          .smart("SELECT replace(hex(zeroblob(1000000)), '00', char(1, 1))"), limit: 1, offset: 0)
+        defer { statement.reset() }
+        #expect(try statement.step())
+        var page = RowText(statement, columns: 1, form: PageForm(row: .columns, limit: 10_000_000))
+        try page.append(statement)
+      }
+    }
+    #expect(error?.code == .queryLimit)
+  }
+
   @Test func attach_isRefused() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("k")])
     #expect(code { _ = try temporary.store.rows("ATTACH DATABASE ':memory:' AS x") } == .notReadOnly)

@@ -62,6 +62,7 @@ package struct RowText {
   private let columns: Int32
   private let kind: PageForm.Row
   private let limit: Int
+  private let memory = PageMemory()
   /// Whether each column holds entries, judged by its name.
   private let isEntry: [Bool]
 
@@ -88,22 +89,29 @@ package struct RowText {
   /// Appends the current row of a result.
   /// - Throws: ``StoreError`` `.queryLimit` if the page gets too large.
   package mutating func append(_ row: some ResultRow) throws {
-    guard text.count <= limit else {
-      throw StoreError(.queryLimit, "a page of \(rows) rows has more than \(limit) bytes; ask for fewer rows with 'pageSize'")
-    }
+    try require(0)
     if rows > 0 { text.append(UInt8(ascii: ",")) }
     rows += 1
     switch kind {
-    case .entry: return append(row, 0, isEntry: true)
-    case .record: return appendRecord(row)
+    case .entry: return try append(row, 0, isEntry: true)
+    case .record: return try appendRecord(row)
     case .columns: break
     }
     text.append(UInt8(ascii: "["))
     for i in 0..<columns {
       if i > 0 { text.append(UInt8(ascii: ",")) }
-      append(row, i, isEntry: isEntry[Int(i)])
+      try append(row, i, isEntry: isEntry[Int(i)])
     }
     text.append(UInt8(ascii: "]"))
+  }
+
+  /// Makes sure that so many bytes may be added.
+  private mutating func require(_ count: Int) throws {
+    let wanted = text.count + count
+    guard wanted <= limit else {
+      throw StoreError(.queryLimit, "a page of \(rows) rows has more than \(limit) bytes; ask for fewer rows with 'pageSize'")
+    }
+    if wanted > memory.enough { try memory.grow(to: wanted) }
   }
 
   package consuming func page(isLast: Bool) -> QueryPage {
@@ -111,25 +119,27 @@ package struct RowText {
     return QueryPage(text: text, rows: rows, isLast: isLast, lengths: lengths)
   }
 
-  private mutating func appendRecord(_ row: some ResultRow) {
+  private mutating func appendRecord(_ row: some ResultRow) throws {
     let before = text.count
     if row.type(0) == .text, case let value = row.bytes(0), value.first == UInt8(ascii: "{"),
       value.last == UInt8(ascii: "}")
     {
+      try require(value.count)
       text.append(contentsOf: value)
     } else {
-      append(row, 0, isEntry: true)
+      try append(row, 0, isEntry: true)
     }
     lengths.append(Int32(text.count - before))
   }
 
-  private mutating func append(_ row: some ResultRow, _ i: Int32, isEntry: Bool) {
+  private mutating func append(_ row: some ResultRow, _ i: Int32, isEntry: Bool) throws {
     switch row.type(i) {
     case .null, .blob: text.append(contentsOf: "null".utf8)
     case .integer: JSONText.append(row.int64(i), to: &text)
     case .real: JSONText.append(row.double(i), to: &text)
     case .text:
       let value = row.bytes(i)
+      try require(value.count > Tuning.largeValueBytes ? value.escapedCount : value.count)
       // A query may name any column `soup`: copy its text only if it is valid JSON.
       if isEntry, JSONWalker.isObject(value) {
         text.append(contentsOf: value)
@@ -141,5 +151,12 @@ package struct RowText {
         JSONText.appendQuoted(String(decoding: value, as: UTF8.self), to: &text)
       }
     }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The most bytes of the text as a JSON string without quotes.
+  fileprivate var escapedCount: Int {
+    reduce(count) { $1 < UInt8(ascii: " ") || $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? $0 + 5 : $0 }
   }
 }

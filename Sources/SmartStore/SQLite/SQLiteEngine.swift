@@ -94,6 +94,9 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   /// See ``Store/ownProcess()``.
   static func ownProcess() { Connection.leaveMemoryUncounted() }
 
+  /// See ``Store/limitMemory()``.
+  static func limitMemory() { Connection.limitMemory(Tuning.strangersBytes) }
+
   func close() {
     writerQueue.sync {
       writerState.feed?.close()

@@ -109,6 +109,10 @@ public final class Store: Sendable {
   /// Only for a program that owns its process, before it opens a store.
   public static func ownProcess() { SQLiteEngine.ownProcess() }
 
+  /// Limits the memory of SQLite in the whole process to 1 GiB, for untrusted queries; those that need
+  /// more fail. Under the same conditions, after ``ownProcess()``.
+  public static func limitMemory() { SQLiteEngine.limitMemory() }
+
   /// Runs `body` on one snapshot; suspends meanwhile.
   package func read<T: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in

@@ -1,0 +1,178 @@
+// SQLite's instr, replace, trim, ltrim and rtrim with the same results in time that is linear in the length of the texts.
+// SQLite's own take the product of both lengths, and a query cannot be interrupted inside a function. For the headers of CSQLite
+// and CSQLCipher, behind SQLite's own. Source of the behaviour: https://sqlite.org/lang_corefunc.html.
+#ifndef TUREEN_SQLITE_LINEAR_H
+#define TUREEN_SQLITE_LINEAR_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// memmem is GNU's; C99 headers do not declare it.
+extern void *memmem(const void *text, size_t text_length, const void *part, size_t part_length);
+
+static inline int csqlite_continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+
+// Positions count from 1: bytes if both values are blobs, else characters. 0 if the part does not occur.
+static inline void csqlite_instr(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  int first = sqlite3_value_type(values[0]), second = sqlite3_value_type(values[1]);
+  if (first == SQLITE_NULL || second == SQLITE_NULL) return;
+  int is_blob = first == SQLITE_BLOB && second == SQLITE_BLOB;
+  const unsigned char *text = is_blob ? (const unsigned char *)sqlite3_value_blob(values[0]) : sqlite3_value_text(values[0]);
+  const unsigned char *part = is_blob ? (const unsigned char *)sqlite3_value_blob(values[1]) : sqlite3_value_text(values[1]);
+  size_t length = (size_t)sqlite3_value_bytes(values[0]), part_length = (size_t)sqlite3_value_bytes(values[1]);
+  if (part_length == 0) return sqlite3_result_int(context, 1);
+  if (!text || !part) return length && part_length ? sqlite3_result_error_nomem(context) : sqlite3_result_int(context, 0);
+  const unsigned char *found;
+  if (!is_blob && csqlite_continues(part[0])) {
+    // Damaged text: characters are compared, and none but the first may begin like this.
+    found = part_length <= length && memcmp(text, part, part_length) == 0 ? text : NULL;
+  } else {
+    found = (const unsigned char *)memmem(text, length, part, part_length);
+  }
+  if (!found) return sqlite3_result_int(context, 0);
+  sqlite3_int64 position = 1;
+  if (is_blob) {
+    position += found - text;
+  } else {
+    for (const unsigned char *p = text + 1; p <= found; p++) position += !csqlite_continues(*p);
+  }
+  sqlite3_result_int64(context, position);
+}
+
+// A text that grows up to the connection's limit.
+typedef struct csqlite_text {
+  unsigned char *bytes;
+  sqlite3_int64 length, capacity, most;
+} csqlite_text;
+
+// Returns 0, or SQLITE_TOOBIG or SQLITE_NOMEM.
+static inline int csqlite_append(csqlite_text *text, const void *bytes, sqlite3_int64 count) {
+  if (text->length + count > text->most) return SQLITE_TOOBIG;
+  if (text->length + count > text->capacity) {
+    sqlite3_int64 capacity = (text->length + count) * 2 < text->most ? (text->length + count) * 2 : text->most;
+    unsigned char *grown = (unsigned char *)sqlite3_realloc64(text->bytes, (sqlite3_uint64)capacity + 1);
+    if (!grown) return SQLITE_NOMEM;
+    text->bytes = grown;
+    text->capacity = capacity;
+  }
+  if (count) memcpy(text->bytes + text->length, bytes, (size_t)count);
+  text->length += count;
+  return 0;
+}
+
+static inline void csqlite_replace(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  const unsigned char *text = sqlite3_value_text(values[0]);
+  sqlite3_int64 length = sqlite3_value_bytes(values[0]);
+  const unsigned char *part = text ? sqlite3_value_text(values[1]) : NULL;
+  if (!part) return;
+  // An empty part, which one that begins with NUL counts as, occurs nowhere.
+  if (part[0] == 0) return sqlite3_result_value(context, values[0]);
+  sqlite3_int64 part_length = sqlite3_value_bytes(values[1]);
+  const unsigned char *other = sqlite3_value_text(values[2]);
+  if (!other) return;
+  sqlite3_int64 other_length = sqlite3_value_bytes(values[2]);
+  csqlite_text result = {NULL, 0, 0, sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1)};
+  const unsigned char *rest = text, *end = text + length;
+  int failure = csqlite_append(&result, "", 0);
+  while (!failure) {
+    const unsigned char *found = (const unsigned char *)memmem(rest, (size_t)(end - rest), part, (size_t)part_length);
+    failure = csqlite_append(&result, rest, (found ? found : end) - rest);
+    if (!found || failure) break;
+    failure = csqlite_append(&result, other, other_length);
+    rest = found + part_length;
+  }
+  if (failure) {
+    sqlite3_free(result.bytes);
+    if (failure == SQLITE_TOOBIG) return sqlite3_result_error_toobig(context);
+    return sqlite3_result_error_nomem(context);
+  }
+  sqlite3_result_text64(context, result.bytes ? (const char *)result.bytes : "", (sqlite3_uint64)result.length,
+                        result.bytes ? sqlite3_free : SQLITE_STATIC, SQLITE_UTF8);
+}
+
+// A character as a number; its bytes and their count.
+static inline uint64_t csqlite_character(const unsigned char *bytes, int count) {
+  uint64_t number = (uint64_t)count;
+  for (int i = 0; i < count; i++) number = number << 8 | bytes[i];
+  return number;
+}
+
+static inline int csqlite_compare(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+// The number of bytes at the start or the end of a text that one of the sorted characters takes; 0 for none.
+static inline int csqlite_matching(const unsigned char *text, sqlite3_int64 length, int at_end, const uint64_t *characters,
+                                   size_t count) {
+  for (int width = 1; width <= 4 && width <= length; width++) {
+    uint64_t wanted = csqlite_character(at_end ? text + length - width : text, width);
+    if (bsearch(&wanted, characters, count, sizeof wanted, csqlite_compare)) return width;
+  }
+  return 0;
+}
+
+enum { CSQLITE_TRIM_LEFT = 1, CSQLITE_TRIM_RIGHT = 2 };
+
+static inline void csqlite_trim_sides(sqlite3_context *context, int count, sqlite3_value **values, int sides) {
+  if (sqlite3_value_type(values[0]) == SQLITE_NULL) return;
+  const unsigned char *text = sqlite3_value_text(values[0]);
+  if (!text) return sqlite3_result_error_nomem(context);
+  sqlite3_int64 length = sqlite3_value_bytes(values[0]);
+  const unsigned char *set = count == 1 ? (const unsigned char *)" " : sqlite3_value_text(values[1]);
+  if (!set) return;
+  sqlite3_int64 set_length = (sqlite3_int64)strlen((const char *)set);  // as in SQLite, NUL ends the list
+  uint64_t *characters = (uint64_t *)sqlite3_malloc64((sqlite3_uint64)(set_length + 1) * sizeof *characters);
+  if (!characters) return sqlite3_result_error_nomem(context);
+  size_t known = 0;
+  for (sqlite3_int64 i = 0; i < set_length;) {
+    sqlite3_int64 end = i + 1;
+    if (set[i] >= 0xc0) while (end < set_length && csqlite_continues(set[end])) end++;
+    // Skips a longer sequence, which damaged text may have.
+    if (end - i <= 4) characters[known++] = csqlite_character(set + i, (int)(end - i));
+    i = end;
+  }
+  qsort(characters, known, sizeof *characters, csqlite_compare);
+  int width;
+  while (sides & CSQLITE_TRIM_LEFT && (width = csqlite_matching(text, length, 0, characters, known))) {
+    text += width;
+    length -= width;
+  }
+  while (sides & CSQLITE_TRIM_RIGHT && (width = csqlite_matching(text, length, 1, characters, known))) length -= width;
+  sqlite3_free(characters);
+  sqlite3_result_text64(context, (const char *)text, (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline void csqlite_trim(sqlite3_context *context, int count, sqlite3_value **values) {
+  csqlite_trim_sides(context, count, values, CSQLITE_TRIM_LEFT | CSQLITE_TRIM_RIGHT);
+}
+static inline void csqlite_ltrim(sqlite3_context *context, int count, sqlite3_value **values) {
+  csqlite_trim_sides(context, count, values, CSQLITE_TRIM_LEFT);
+}
+static inline void csqlite_rtrim(sqlite3_context *context, int count, sqlite3_value **values) {
+  csqlite_trim_sides(context, count, values, CSQLITE_TRIM_RIGHT);
+}
+
+// Replaces the functions of a connection. Returns an SQLite result code.
+static inline int csqlite_use_linear_functions(sqlite3 *database) {
+  static const struct {
+    const char *name;
+    int count;
+    void (*run)(sqlite3_context *, int, sqlite3_value **);
+  } functions[] = {
+    {"instr", 2, csqlite_instr}, {"replace", 3, csqlite_replace}, {"trim", 1, csqlite_trim},   {"trim", 2, csqlite_trim},
+    {"ltrim", 1, csqlite_ltrim}, {"ltrim", 2, csqlite_ltrim},     {"rtrim", 1, csqlite_rtrim}, {"rtrim", 2, csqlite_rtrim},
+  };
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    int code =
+        sqlite3_create_function(database, functions[i].name, functions[i].count, flags, NULL, functions[i].run, NULL, NULL);
+    if (code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
+}
+
+#endif
