@@ -1,9 +1,26 @@
-/// The members of a JSON object, in order. Look-ups are linear: these objects are options and
-/// states with a dozen keys.
+/// The members of a JSON object, in order. Most are options and states with a dozen keys, where
+/// look-ups are linear; a large object has an index.
 public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionaryLiteral {
   public typealias Element = (key: String, value: JSONValue)
 
   private var members: [(key: String, value: JSONValue)] = []
+  /// The positions of the keys; nil for a small object, and after a removal until the next addition.
+  private var index: [KeyBytes: Int]?
+
+  /// Members up to which comparing every key is faster than an index.
+  private static let fewMembers = 16
+
+  /// A key that is equal to another one if its bytes are.
+  private struct KeyBytes: Hashable {
+    let text: String
+
+    static func == (a: KeyBytes, b: KeyBytes) -> Bool { a.text.hasSameBytes(as: b.text) }
+
+    func hash(into hasher: inout Hasher) {
+      var text = text
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+  }
 
   public init() {}
 
@@ -26,8 +43,10 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
       let i = position(key)
       switch (i, newValue) {
       case (let i?, let value?): members[i].value = value
-      case (let i?, nil): members.remove(at: i)
-      case (nil, let value?): members.append((key, value))
+      case (let i?, nil):
+        members.remove(at: i)
+        index = nil
+      case (nil, let value?): append(key, value)
       case (nil, nil): break
       }
     }
@@ -35,13 +54,22 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
 
   /// Two keys are equal if their bytes are.
   private func position(_ key: String) -> Int? {
-    members.firstIndex { $0.key.hasSameBytes(as: key) }
+    if let index { return index[KeyBytes(text: key)] }
+    return members.firstIndex { $0.key.hasSameBytes(as: key) }
+  }
+
+  /// Makes the index of an object that needs one.
+  private mutating func reindex() {
+    index = nil
+    guard members.count > Self.fewMembers else { return }
+    index = Dictionary(members.enumerated().map { (KeyBytes(text: $1.key), $0) }) { first, _ in first }
   }
 
   /// Returns the members that satisfy `isKept`, in order.
   public func filtered(_ isKept: (Element) throws -> Bool) rethrows -> JSONObject {
     var kept = self
     kept.members = try members.filter(isKept)
+    kept.reindex()
     return kept
   }
 
@@ -53,9 +81,11 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
     return merged
   }
 
-  /// Appends a member without looking for an earlier one with the same key; for a parser that has
-  /// checked.
-  mutating func append(_ key: String, _ value: JSONValue) { members.append((key, value)) }
+  /// Appends a member whose key is new.
+  private mutating func append(_ key: String, _ value: JSONValue) {
+    members.append((key, value))
+    if index != nil { index?[KeyBytes(text: key)] = members.count - 1 } else if members.count > Self.fewMembers { reindex() }
+  }
 
   public func makeIterator() -> IndexingIterator<[Element]> { members.makeIterator() }
 

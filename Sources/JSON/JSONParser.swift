@@ -75,24 +75,14 @@ struct JSONParser {
     return .array(elements)
   }
 
-  private static let smallObject = 16
-
   private mutating func object(depth: Int) throws(ScanError) -> JSONValue {
     try enter(depth)
-    var members = JSONObject(), seen = Set<String>()
+    var members = JSONObject()
     if closes(UInt8(ascii: "}")) { return .object(members) }
     repeat {
       walker.skipWhitespace()
       let key = String(decoding: try walker.key().meaning, as: UTF8.self)
-      let member = try value(depth: depth + 1)
-      // Most objects are so small that comparing every key is faster than maintaining a set of
-      // keys.
-      if members.count < JSONParser.smallObject {
-        members[key] = member
-      } else {
-        if seen.isEmpty { seen.formUnion(members.keys) }
-        if seen.insert(key).inserted { members.append(key, member) } else { members[key] = member }
-      }
+      members[key] = try value(depth: depth + 1)
     } while try !ends(UInt8(ascii: "}"))
     return .object(members)
   }

@@ -4,8 +4,8 @@ public enum NearestName {
   /// word, such as `pgQuerySoup` for `querySoup`; else the one with the fewest edits, if those are
   /// few for the word's length. Of equal candidates, the first one wins.
   public static func find(_ word: String, among candidates: [String]) -> String? {
+    guard !word.isEmpty, word.utf8.count <= longest else { return nil }
     let word = word.lowercased()
-    guard !word.isEmpty else { return nil }
     if let same = candidates.first(where: { $0.lowercased() == word }) { return same }
     if word.count >= 4, let whole = candidates.first(where: { $0.lowercased().hasSuffix(word) }) { return whole }
     let letters = Array(word)
@@ -16,6 +16,9 @@ public enum NearestName {
     }
     return best.flatMap { $0.edits <= min(3, max(1, letters.count / 3)) ? $0.name : nil }
   }
+
+  /// Bytes of a word that may be a mistyped name.
+  private static let longest = 100
 
   /// Returns "; did you mean 'x'?", or the list of all candidates if none is near, or nothing if
   /// there are no candidates. Append it to the error message.

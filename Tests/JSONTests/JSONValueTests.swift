@@ -122,4 +122,35 @@ struct JSONValueTests {
     let problem = #expect(throws: JSONFile.Problem.self) { try JSONFile(name: "b.json", text: Array("{\n".utf8)) }
     #expect(problem?.description == "b.json:2:1: not valid JSON: the text ends too early")
   }
+
+  @Test func equality_manyMembersInAnyOrder() {
+    let members = (0..<3000).map { ("k\($0)", JSONValue.integer(Int64($0))) }
+    let object = JSONObject(members)
+    #expect(object == JSONObject(members) && object == JSONObject(members.reversed()))
+    #expect(object != JSONObject(members.dropLast() + [("k", 0)]))
+    #expect(object != object.replacing(with: ["k2999": 0]))
+    #expect((["é": 1] as JSONObject) != (["e\u{301}": 1] as JSONObject))
+  }
+
+  /// A large object has an index, which has to follow each change.
+  @Test func object_manyMembers_behavesAsASmallOne() throws {
+    var random = SystemRandomNumberGenerator(), object = JSONObject(), model: [(String, JSONValue)] = []
+    for step in 0..<20_000 {
+      let key = ["k", "é", "e\u{301}"].randomElement(using: &random)! + String(Int.random(in: 0..<100, using: &random))
+      let place = model.firstIndex { Array($0.0.utf8) == Array(key.utf8) }
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        object[key] = nil
+        if let place { model.remove(at: place) }
+      } else {
+        object[key] = .integer(Int64(step))
+        if let place { model[place].1 = .integer(Int64(step)) } else { model.append((key, .integer(Int64(step)))) }
+      }
+      if step % 500 == 0 { object = object.filtered { $0.value.integerValue! % 3 != 0 } }
+      if step % 500 == 0 { model.removeAll { $0.1.integerValue! % 3 == 0 } }
+      #expect(object[key] == model.first { Array($0.0.utf8) == Array(key.utf8) }?.1)
+      guard object.count == model.count else { return #expect(Bool(false), "step \(step)") }
+    }
+    #expect(JSONValue.object(object).text == JSONValue.object(JSONObject(model)).text)
+    #expect(try JSONValue(parsing: JSONValue.object(object).text) == .object(object))
+  }
 }

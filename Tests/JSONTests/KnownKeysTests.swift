@@ -16,6 +16,7 @@ struct KnownKeysTests {
   @Test(arguments: ["colour", "", "x", "resolver"])
   func find_wordFarFromAll_isNothing(word: String) {
     #expect(NearestName.find(word, among: ["mergeMode", "fieldlist", "soql", "sosl"]) == nil)
+    #expect(NearestName.find(String(repeating: word + "x", count: 10_000_000), among: ["mergeMode"]) == nil)
   }
 
   @Test(arguments: [("", "", 0), ("abc", "", 3), ("abc", "acb", 1), ("soql", "sqol", 1), ("kitten", "sitting", 3)])

@@ -104,7 +104,7 @@ struct RecordMerge: Sendable, Equatable {
       return a == b
     case (.null, .string(let text)), (.string(let text), .null): return text.isEmpty
     case (.array(let a), .array(let b)): return a.count == b.count && zip(a, b).allSatisfy(same)
-    case (.object(let a), .object(let b)): return sameMembers(a, b) && sameMembers(b, a)
+    case (.object(let a), .object(let b)): return sameMembers(a, b)
     default: return a == b
     }
   }
@@ -125,8 +125,10 @@ struct RecordMerge: Sendable, Equatable {
     return rest
   }
 
+  /// Compares each pair of members once: comparing both ways would double the work at each level.
   private static func sameMembers(_ a: JSONObject, _ b: JSONObject) -> Bool {
     a.allSatisfy { key, value in key == LocalField.attributes || same(value, b[key] ?? .null) }
+      && b.allSatisfy { key, value in key == LocalField.attributes || a[key] != nil || same(.null, value) }
   }
 
   // MARK: The base

@@ -145,6 +145,13 @@ import Testing
     #expect(merge.merged == ["Key": "1", "Changed": "2021-01-01T00:00:00Z", "Id": "y"])
   }
 
+  /// A comparison that goes both ways at each level would need 2^900 steps.
+  @Test func same_deepValues_areComparedOnce() {
+    func nested(_ leaf: JSONValue) -> JSONValue { (0..<900).reduce(leaf) { value, _ in ["a": value, "b": nil] } }
+    #expect(RecordMerge.same(nested(1), nested(1.0)) && !RecordMerge.same(nested(1), nested(2)))
+    #expect(RecordMerge.same(["a": nil, "b": 1], ["b": 1, "c": ""]) && !RecordMerge.same(["b": 1], ["b": 1, "c": 2]))
+  }
+
   @Test func base_afterMerge_isWhatTheServerHas() {
     let next = RecordMerge.base(
       ["Name": "a", "note": "own", "__local__": false], after: ["Name": "b", "Phone": nil, "_soup": 1])
