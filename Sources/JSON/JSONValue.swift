@@ -62,3 +62,8 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
+
+extension JSONValue {
+  /// An integer of a stored state or of a server, kept within bounds: see `bounded`.
+  package var boundedInteger: Int64? { integerValue?.bounded }
+}

@@ -16,9 +16,10 @@ public struct ScanPlan: Sendable {
       keys: paths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) } }, ownedKeys: ownedKeys)
   }
 
-  /// - Parameter keys: The keys of each path, outermost first. A path without keys never finds a
-  ///   value.
+  /// - Parameter keys: The keys of each path, outermost first. A path without keys, or with more of
+  ///   them than text may be nested, never finds a value.
   public init(keys: [[[UInt8]]], ownedKeys: [String] = []) {
+    let keys = keys.map { $0.count <= JSONWalker.maximumDepth ? $0 : [] }
     var roots: [KeyTree.Draft] = []
     for (field, path) in keys.enumerated() { ScanPlan.insert(path[...], field: field, into: &roots) }
     tree = KeyTree(roots, owned: ownedKeys.map { Array($0.utf8) })

@@ -135,4 +135,16 @@ struct RecordScannerTests {
     let text = "[" + String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth) + "]"
     #expect(throws: ScanError.self) { try Scan(text, paths: ["a.a.a"]) }
   }
+
+  /// A path deeper than any text may be nested finds nothing, and is no danger to the stack.
+  @Test func plan_pathOfAHundredThousandNames_findsNothing() throws {
+    let deep = Array(repeating: "a", count: 100_000).joined(separator: ".")
+    let longest = Array(repeating: "a", count: JSONWalker.maximumDepth).joined(separator: ".")
+    let plan = ScanPlan(paths: [deep, "a", longest]).adding(ScanPlan(paths: [deep, "b"])).plan
+    var scanner = RecordScanner(plan: plan)
+    let page = Array(#"[{"a":1,"b":2}]"#.utf8)
+    try page.withUnsafeBytes { try scanner.scanArray($0) }
+    let kinds = (0..<plan.fieldCount).map { scanner.value(record: 0, field: $0).kind }
+    #expect(kinds.filter { $0 == .number }.count == 2 && kinds[0] == .missing && kinds[1] == .number)
+  }
 }

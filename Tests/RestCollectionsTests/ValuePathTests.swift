@@ -55,6 +55,11 @@ struct ValuePathTests {
     #expect(throws: ValuePath.Problem(complaint)) { try ValuePath(text, taking: [.header, .each]) }
   }
 
+  @Test(arguments: [".", "/"]) func path_tooManySteps_isRefused(separator: String) {
+    let path = String(repeating: separator + "a", count: 100_000).dropFirst(separator == "." ? 1 : 0)
+    #expect(throws: ValuePath.Problem("has more than 1000 steps")) { try ValuePath(String(path)) }
+  }
+
   @Test func path_headerAndEach_onlyWhereTheKeyTakesThem() throws {
     #expect(throws: ValuePath.Problem("cannot be a header: it is read from the body")) { try ValuePath("header:ETag") }
     #expect(throws: ValuePath.Problem.self) { try ValuePath("a[*].b", taking: .header) }

@@ -169,4 +169,13 @@ struct SoupTests {
     #expect(error.code == .invalidConfiguration)
     for piece in pieces + ["userstore.json"] { #expect(error.message.contains(piece), "\(error.message)") }
   }
+
+  @Test func register_pathOfTooManyNames_isRefused() throws {
+    let temporary = try TemporaryStore(), store = temporary.store
+    func path(_ names: Int) -> String { Array(repeating: "a", count: names).joined(separator: ".") }
+    #expect(code { try store.registerSoup("s", indexSpecs: [.string(path(1001))]) } == .invalidIndexSpec)
+    try store.registerSoup("s", indexSpecs: [.string(path(1000))])
+    try store.upsert(#"[{"a":{"a":1}}]"#, into: "s")
+    #expect(code { try store.alterSoup("s", indexSpecs: [.string(path(160_000))], reIndexData: false) } == .invalidIndexSpec)
+  }
 }

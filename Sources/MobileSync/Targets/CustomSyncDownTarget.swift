@@ -39,7 +39,7 @@ struct CustomSyncDownTarget: SyncDownTarget {
       throw caller.failure(function, "must return an array of records: \(error)")
     }
     guard records.hasRecords else { return nil }
-    let total = records.envelope(0)?.integerValue.map { Int(clamping: $0) } ?? announced
+    let total = records.envelope(0)?.boundedInteger.map { Int(clamping: $0) } ?? announced
     var page = SyncDownPage(parts: [records], totalSize: total ?? records.count)
     if let more = records.envelope(1), !more.isNull, more != .bool(false) {
       // The meaning of `more` is up to the module, but the same page twice is an error.

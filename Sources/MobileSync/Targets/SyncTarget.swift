@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 /// The fields of a record's id and modification date, which every target has. Either may be inside
 /// an object, with dots in the path.
@@ -42,6 +43,9 @@ package struct TargetFields: Sendable, Equatable {
     guard let name = value.stringValue, !name.isEmpty else {
       throw SyncError(.invalidTarget, "target: '\(key)' must be a field name, got \(value.shownKind)").at(.key(key))
     }
+    guard name.utf8.count(where: { $0 == UInt8(ascii: ".") }) < JSONWalker.maximumDepth else {
+      throw SyncError(.invalidTarget, "target: '\(key)' can have \(JSONWalker.maximumDepth) names at most").at(.key(key))
+    }
     return name
   }
 
@@ -74,12 +78,13 @@ package struct RecordDates: Sendable, Equatable {
   /// ISO 8601 with an offset.
   package static let timeStamps = RecordDates(name: "time stamps") { TimeStamp.milliseconds($0) }
 
-  package func stamp(_ text: String) -> Int64? { read(text) }
+  /// Kept within bounds, so that a millisecond can be subtracted.
+  package func stamp(_ text: String) -> Int64? { read(text)?.bounded }
 
   package func stamp(_ value: JSONValue) -> Int64? {
     switch value {
-    case .string(let text): read(text)
-    case .integer, .number: read(value.text)
+    case .string(let text): stamp(text)
+    case .integer, .number: stamp(value.text)
     default: nil
     }
   }

@@ -57,7 +57,7 @@ struct SentCreate: Sendable, Equatable {
     guard let text = upload.sent, let json = (try? JSONValue(parsing: text))?.objectValue,
       let type = json["type"]?.stringValue, let idField = json["idField"]?.stringValue,
       let dateField = json["dateField"]?.stringValue, let sent = json["fields"]?.objectValue,
-      let waitMs = json["waitMs"]?.integerValue
+      let waitMs = json["waitMs"]?.boundedInteger
     else { return nil }
     var lookup = Lookup(fields: TargetFields(id: idField, modificationDate: dateField), waitMs: waitMs)
     if let soup = json["referencingSoup"]?.stringValue, let field = json["referencingField"]?.stringValue {

@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 /// Resolves dotted paths in values. The rest of a path is applied to each element of an array.
 enum Projection {
@@ -18,7 +19,7 @@ enum Projection {
 
   /// Returns the first-level member that an object has after the value is set at the path.
   static func member(_ value: JSONValue, at path: String, in object: JSONObject) -> (key: String, value: JSONValue) {
-    let keys = path.split(separator: ".").map(String.init)
+    let keys = names(path)
     let first = keys.first ?? path
     return (first, replacing(object[first], at: keys.dropFirst(), with: value))
   }
@@ -32,7 +33,13 @@ enum Projection {
 
   /// Returns the object without the value at the path.
   static func removing(_ path: String, from object: JSONObject) -> JSONObject {
-    removing(path.split(separator: ".").map(String.init)[...], from: object)
+    removing(names(path)[...], from: object)
+  }
+
+  /// Returns the names of a path. One with more names than records may be nested stays whole.
+  private static func names(_ path: String) -> [String] {
+    let names = path.split(separator: ".").map(String.init)
+    return names.count <= JSONWalker.maximumDepth ? names : [path]
   }
 
   private static func removing(_ keys: ArraySlice<String>, from object: JSONObject) -> JSONObject {

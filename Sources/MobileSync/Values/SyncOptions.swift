@@ -90,6 +90,10 @@ public struct SyncOptions: Sendable, Equatable {
     return name
   }
 
+  /// Names of a list of fields: five times what an object of an org can have. Each record is searched
+  /// for each.
+  private static let mostFields = 5000
+
   /// Parses a list of field names, an array or one string with commas; returns nil if it is missing
   /// or null.
   static func fieldlist(_ json: JSONValue?, _ failure: (String) -> SyncError) throws(SyncError) -> [String]? {
@@ -98,12 +102,14 @@ public struct SyncOptions: Sendable, Equatable {
       // White space around a comma is not part of a name.
       let fields = text.split(separator: ",", omittingEmptySubsequences: false)
         .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+      guard fields.count <= mostFields else { throw failure("can have \(mostFields) names at most") }
       guard !fields.contains("") else { throw failure("must have a field name on each side of its commas, got '\(text)'") }
       return fields
     }
     guard let elements = json.arrayValue else {
       throw failure("must be an array of field names, or a string of them with commas, got \(json.kindName)")
     }
+    guard elements.count <= mostFields else { throw failure("can have \(mostFields) names at most") }
     var fields: [String] = []
     for element in elements {
       guard let field = element.stringValue else { throw failure("must contain only field names, found \(element.kindName)") }

@@ -69,7 +69,7 @@ extension SyncState {
   }
 
   private mutating func readNumbers(_ json: JSONObject) {
-    func number(_ key: String, _ missing: Int64) -> Int64 { json[key]?.integerValue ?? missing }
+    func number(_ key: String, _ missing: Int64) -> Int64 { json[key]?.boundedInteger ?? missing }
     progress = Int(clamping: number("progress", 0))
     totalSize = Int(clamping: number("totalSize", -1))
     maxTimeStamp = number("maxTimeStamp", TimeStamp.never)

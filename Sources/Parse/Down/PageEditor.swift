@@ -46,7 +46,7 @@ struct PageEditor: Sendable {
     guard scanned.hasRecords else { throw response.response.invalidBody("the response has no 'results'") }
     var page = EditedPage(
       parts: [scanned] + Array(repeating: nil, count: target.linkSoups.count + target.includeSoups.count),
-      count: scanned.count, announced: scanned.envelope(0)?.integerValue.map { Int(clamping: $0) }, last: Self.last(scanned))
+      count: scanned.count, announced: scanned.envelope(0)?.boundedInteger.map { Int(clamping: $0) }, last: Self.last(scanned))
     guard scanned.count > 0 else {
       page.parts[0] = nil
       return page

@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 /// A column, or a part of an Object column such as `stats.reads`.
 struct FieldPath: Sendable, Equatable {
@@ -8,8 +9,8 @@ struct FieldPath: Sendable, Equatable {
 
   init(_ text: String) {
     let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    // Keep an invalid name whole; a save rejects it.
-    parts = names.contains("") ? [text] : names
+    // Keep an invalid name whole; a save rejects it. So is one with more parts than JSON may be nested.
+    parts = names.contains("") || names.count > JSONWalker.maximumDepth ? [text] : names
     root = parts.first ?? text
   }
 

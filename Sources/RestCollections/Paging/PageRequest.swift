@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 /// A request for one page. The headers of the target and the connection are added later.
 struct PageRequest: Sendable, Equatable {
@@ -19,7 +20,10 @@ struct PageRequest: Sendable, Equatable {
     case .header:
       request.headers.removeAll { $0.name.lowercased() == name.lowercased() }
       request.headers.append(TextPair(name: name, value: value.text))
-    case .body: request.body = (body ?? [:]).setting(name.split(separator: ".").map(String.init)[...], to: value.json)
+    case .body:
+      let names = name.split(separator: ".").map(String.init)
+      // No server reads a body that is nested deeper.
+      request.body = (body ?? [:]).setting(names.prefix(JSONWalker.maximumDepth), to: value.json)
     }
     return request
   }

@@ -37,9 +37,9 @@ enum WalkPosition: Sendable, Equatable {
       self = .url(url, isForeign: json["foreign"]?.boolValue ?? false)
     } else if let token = json["token"]?.stringValue {
       self = .token(ParameterValue(token, isNumber: json["number"]?.boolValue ?? false))
-    } else if let number = json["page"]?.integerValue {
+    } else if let number = json["page"]?.boundedInteger {
       self = .page(Int(clamping: number))
-    } else if let offset = json["offset"]?.integerValue {
+    } else if let offset = json["offset"]?.boundedInteger {
       self = .offset(Int(clamping: offset))
     } else {
       self = .first
@@ -54,8 +54,8 @@ extension PagingRules {
     func value(_ name: String?) -> String? { name.flatMap { URLQuery.value(of: $0, in: url) } }
     switch style {
     case .none: return nil
-    case .page: return value(pageParam).flatMap { Int($0) }.map { .page($0) }
-    case .offset: return value(offsetParam).flatMap { Int($0) }.map { .offset($0) }
+    case .page: return value(pageParam).flatMap { Int($0)?.bounded }.map { .page($0) }
+    case .offset: return value(offsetParam).flatMap { Int($0)?.bounded }.map { .offset($0) }
     case .cursor: return value(cursorParam).map { .token(ParameterValue($0)) }
     case .keyset: return value(afterParam).map { .token(ParameterValue($0)) }
     case .header where pageParam != nil: return value(pageParam).map { .token(ParameterValue($0)) }

@@ -139,13 +139,13 @@ extension WalkState {
       // Secrets of the connection's origin must not go to another one.
       position = .url(isForeign ? url : SecretParameters(target).added(to: url), isForeign: isForeign)
     }
-    func count(_ key: String) -> Int { max(0, Int(clamping: json[key]?.integerValue ?? 0)) }
+    func count(_ key: String) -> Int { max(0, Int(clamping: json[key]?.boundedInteger ?? 0)) }
     (pages, items, segmentItems, walks) = (count("pages"), count("items"), count("segmentItems"), count("walks"))
-    segmentTotal = json["segmentTotal"]?.integerValue
-    segmentSince = json["segmentSince"]?.integerValue
-    lastDate = json["lastDate"]?.integerValue
-    largestTotal = json["largestTotal"]?.integerValue
-    estimate = json["estimate"]?.integerValue
+    segmentTotal = json["segmentTotal"]?.boundedInteger
+    segmentSince = json["segmentSince"]?.boundedInteger
+    lastDate = json["lastDate"]?.boundedInteger
+    largestTotal = json["largestTotal"]?.boundedInteger
+    estimate = json["estimate"]?.boundedInteger
     lastPageHash = json["lastPageHash"]?.integerValue.map { UInt64(bitPattern: $0) }
     loops = LoopGuard(json["loops"]?.objectValue) ?? LoopGuard()
     hasRestarted = json["hasRestarted"]?.boolValue ?? false

@@ -21,12 +21,12 @@ struct CollectionCursor: Sendable {
   /// cursor.
   init?(_ json: JSONObject, _ target: RestTarget, nowMs: Int64, ofAnyAge: Bool) {
     guard let walk = json["walk"]?.objectValue.flatMap({ WalkState($0, target, nowMs: nowMs, ofAnyAge: ofAnyAge) }),
-      let startedMs = json["startedMs"]?.integerValue
+      let startedMs = json["startedMs"]?.boundedInteger
     else { return nil }
     self.walk = walk
     self.startedMs = startedMs
     tracker = json["tracker"]?.objectValue ?? [:]
     isIncremental = json["incremental"]?.boolValue ?? false
-    elapsedMs = max(0, json["elapsedMs"]?.integerValue ?? 0)
+    elapsedMs = max(0, json["elapsedMs"]?.boundedInteger ?? 0)
   }
 }

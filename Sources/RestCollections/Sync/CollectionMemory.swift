@@ -23,10 +23,10 @@ struct CollectionMemory: Sendable {
       return
     }
     self.init(target, salt: salt)
-    known.watermark = json["watermark"]?.integerValue
+    known.watermark = json["watermark"]?.boundedInteger
     known.token = json["token"]?.stringValue
-    known.lastRunMs = json["lastRunMs"]?.integerValue
-    known.lastFullWalkMs = json["lastFullWalkMs"]?.integerValue
+    known.lastRunMs = json["lastRunMs"]?.boundedInteger
+    known.lastFullWalkMs = json["lastFullWalkMs"]?.boundedInteger
     known.lacksDates = json["lacksDates"]?.boolValue ?? false
     known.owesRemoval = json["owesRemoval"]?.boolValue ?? false
     cursor = json["cursor"]?.objectValue

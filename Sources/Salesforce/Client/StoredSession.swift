@@ -82,6 +82,6 @@ extension StoredSession.Refusal {
     else { return nil }
     self.init(
       reason: reason, message: message, until: json?["until"]?.doubleValue,
-      count: Int(clamping: json?["count"]?.integerValue ?? 1), key: key)
+      count: Int(clamping: json?["count"]?.boundedInteger ?? 1), key: key)
   }
 }

@@ -23,7 +23,7 @@ enum QueryPages {
   ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
     let records = try context.plan.scan(answer.response)
-    guard let total = records.envelope(0)?.integerValue, total >= 0 else {
+    guard let total = records.envelope(0)?.boundedInteger, total >= 0 else {
       throw answer.response.invalidBody("the answer to a query has no 'totalSize'")
     }
     var page = SyncDownPage(parts: [records], totalSize: Int(clamping: total), serverTime: answer.serverTime)

@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 import Support
 
 /// How the values at a path are indexed.
@@ -72,6 +73,11 @@ public struct IndexSpec: Sendable, Equatable {
       guard !path.isEmpty, !path.utf8.contains(where: { $0 == UInt8(ascii: "'") || $0 < UInt8(ascii: " ") }) else {
         throw StoreError(
           .invalidIndexSpec, "path '\(path)' of soup \(soup): a path must not be empty or contain quotes or control characters")
+      }
+      guard path.utf8.count(where: { $0 == UInt8(ascii: ".") }) < JSONWalker.maximumDepth else {
+        throw StoreError(
+          .invalidIndexSpec,
+          "path '\(path.prefix(100))…' of soup \(soup): a path can have \(JSONWalker.maximumDepth) names at most")
       }
       guard seen.insert(path).inserted else {
         throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup) is indexed twice; list each path once")
