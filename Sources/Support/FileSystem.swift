@@ -33,22 +33,39 @@ package enum FileSystem {
     return names
   }
 
-  /// Reads a whole file; returns nil if it cannot be read.
-  package static func read(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  /// The most bytes of a file that is read as a whole. No settings, keys or scripts are that large.
+  package static let mostBytes = 64 << 20
+
+  /// Reads a whole file; returns nil if it cannot be read, and sets `errno`: `EFBIG` for a file that
+  /// is too large.
+  ///
+  /// A named pipe that no program writes to is empty.
+  package static func read(_ path: String, most: Int = mostBytes) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return read(descriptor)
+    let contents = read(descriptor, most: most), failure = errno
+    close(descriptor)
+    errno = failure
+    return contents
   }
 
-  /// Reads the rest of an open file; returns nil if that fails.
-  package static func read(_ descriptor: Int32) -> [UInt8]? {
+  /// Reads the rest of an open file; returns nil if that fails, and sets `errno`.
+  package static func read(_ descriptor: Int32, most: Int = mostBytes) -> [UInt8]? {
     var contents: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&event, 1, -1)
+        continue
+      }
       guard count >= 0 else { return nil }
       if count == 0 { return contents }
+      guard contents.count + count <= most else {
+        errno = EFBIG
+        return nil
+      }
       contents.append(contentsOf: chunk[..<count])
     }
   }

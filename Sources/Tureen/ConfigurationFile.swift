@@ -12,6 +12,8 @@ struct ConfigurationFile: Sendable {
   /// `O_PATH` of Linux, a macro that Swift does not import: opens a folder that may be searched, but not listed.
   private static let onlyPath: Int32 = 0o10_000_000
 
+  private static let mostBytes = 8 << 20
+
   /// Opens and reads a file.
   /// - Parameter directory: An absolute path.
   /// - Returns: Nil if there is no such file.
@@ -20,13 +22,19 @@ struct ConfigurationFile: Sendable {
     let folder = open(directory, onlyPath | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return nil }
     defer { close(folder) }
-    let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC), path = "\(directory)/\(name)"
+    let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path = "\(directory)/\(name)"
     guard descriptor >= 0 || errno != ENOENT else { return nil }
     defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor >= 0, let text = FileSystem.read(descriptor) else {
-      throw HostError(.invalidConfiguration, "\(path): cannot be read; check that it is a file and its permissions")
-    }
     var info = stat()
+    guard descriptor >= 0, fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG,
+      let text = FileSystem.read(descriptor, most: mostBytes)
+    else {
+      throw HostError(
+        .invalidConfiguration,
+        descriptor >= 0 && errno == EFBIG
+          ? "\(path): is larger than \(mostBytes >> 20) MiB, the most that a configuration file can have"
+          : "\(path): cannot be read; check that it is a file and its permissions")
+    }
     let isTrusted = fstat(folder, &info) == 0 && trusted.contains(info)
     return ConfigurationFile(
       json: try JSONFile(name: path, text: text), directory: directory,

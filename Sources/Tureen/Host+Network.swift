@@ -14,6 +14,13 @@ extension Host {
           "argument 'fileParams' is not available to a restricted script (--restricted), which reaches no files; no option "
           + "allows it")
     }
+    guard !isRestricted || !request.headers.contains(where: { $0.name.lowercased() == "host" }) else {
+      throw BridgeError(
+        domain: "network", code: BridgeError.Code.restricted.rawValue,
+        message:
+          "'headerParams.Host' is not available to a restricted script (--restricted): it would address another host than the "
+          + "one that is allowed; no option allows it")
+    }
     let core = try core(), calls = core.user.calls
     let send = try sender(of: request, core)
     calls.begin()

@@ -58,10 +58,11 @@ public enum LogSetup {
   }()
 }
 
-/// Writes to stderr and escapes terminal control characters, because log messages contain text from servers.
+/// Writes to stderr and escapes terminal control characters and line breaks inside a message, because log messages contain text
+/// from servers and scripts: each event has one line.
 private struct EscapedStandardError: TextOutputStream {
   mutating func write(_ text: String) {
-    var text = TerminalText.escaped(text)
+    var text = text.hasSuffix("\n") ? TerminalText.line(text.dropLast()) + "\n" : TerminalText.line(text)
     text.withUTF8 { bytes in
       // A single call, so that lines of several threads do not mix.
       _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)

@@ -15,6 +15,11 @@ public enum TerminalText {
     return result
   }
 
+  /// Does the same and escapes line breaks, for one line of a log or a display.
+  public static func line(_ text: some StringProtocol) -> String {
+    escaped(String(text)).replacing("\n", with: "\\n")
+  }
+
   /// Escapes JSON text with JSON escapes, so that it still parses to the same value.
   public static func escapedJSON(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isCommand) else { return text }

@@ -100,7 +100,7 @@ final class SyncDisplay: Sendable {
     state.withLock { shared in
       guard shared.warned.insert(WarnedSync(store: store.name, isGlobal: store.isGlobal, id: id)).inserted else { return }
       SyncDisplay.erase(&shared)
-      for warning in warnings.compactMap(\.stringValue) { complain(ProgressTexts.warning(name, warning)) }
+      for warning in warnings.compactMap(\.stringValue) { complain(TerminalText.line(ProgressTexts.warning(name, warning))) }
     }
   }
 
@@ -130,7 +130,7 @@ final class SyncDisplay: Sendable {
     guard !state.isFinished else { return }
     let now = SystemClock.monotonicMilliseconds()
     guard isTerminal else {
-      for line in state.progress.lines(at: now) { complain(line) }
+      for line in state.progress.lines(at: now) { complain(TerminalText.line(line)) }
       return
     }
     guard state.isWaiting, let bar = state.progress.bar(at: now), bar != state.drawn else { return }
@@ -139,7 +139,7 @@ final class SyncDisplay: Sendable {
   }
 
   private func line(_ shown: SyncProgress.Bar) -> String {
-    let title = TerminalText.escaped(shown.title)
+    let title = TerminalText.line(shown.title)
     guard let percent = shown.percent else { return "\(title)  \(shown.counts)" }
     let width = 24, filled = Int(max(0, min(100, percent))) * width / 100
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
@@ -162,7 +162,7 @@ final class SyncDisplay: Sendable {
   private static func printLines(_ state: inout State) {
     guard !state.lines.isEmpty else { return }
     erase(&state)
-    for line in state.lines { complain(line) }
+    for line in state.lines { complain(TerminalText.line(line)) }
     state.lines = []
   }
 

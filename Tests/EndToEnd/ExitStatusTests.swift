@@ -233,4 +233,21 @@ import Testing
     #expect(ended.errors.contains("\(file):\(line)"), "got: \(ended.errors)")
     #expect(ended.errors.contains(key), "got: \(ended.errors)")
   }
+
+  /// A folder of strangers may hold anything under these names.
+  @Test(arguments: ["bootconfig.json", "userstore.json", "usersyncs.json"], ["pipe", "device", "folder", "huge"])
+  func run_configurationThatIsNoFile_is78(file: String, kind: String) async throws {
+    let place = try Workplace(), path = place.path + "/" + file
+    switch kind {
+    case "pipe": #expect(mkfifo(path, 0o600) == 0)
+    case "device": #expect(symlink("/dev/zero", path) == 0)
+    case "folder": #expect(mkdir(path, 0o700) == 0)
+    default:
+      try place.write("{", to: file)
+      #expect(truncate(path, 3 << 30) == 0)
+    }
+    let ended = try await place.runScript(try place.write("print('not reached')", to: "script.lua"))
+    #expect(ended.status == 78 && ended.output == "", "\(ended)")
+    #expect(ended.errors.contains("\(file): " + (kind == "huge" ? "is larger than 8 MiB" : "cannot be read")), "\(ended)")
+  }
 }

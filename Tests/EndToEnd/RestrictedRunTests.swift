@@ -43,6 +43,28 @@ import Testing
     #expect(server.requests.count == 1 && other.requests.isEmpty)
   }
 
+  /// A server of several names would take the request for another one.
+  @Test(arguments: ["Host", "hOsT"]) func run_restrictedWithAHostHeader_isRefused(name: String) async throws {
+    let place = try Workplace(), server = try ScriptedServer(handler: { _ in .json("{}") })
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.main(function()
+        local _, err = tureen.await(tureen.network.sendRequest,
+          { path = arg[1], doesNotRequireAuthentication = true, headerParams = { ["\(name)"] = "inside.example.com" } })
+        print(err.domain, err.code, err.message)
+      end)
+      """, to: "script.lua")
+    let ended = try await place.run(
+      Built.tureen,
+      [
+        "run", "--home", place.home, "--quiet", "--isolated", "--allow-host", "127.0.0.1:\(server.port)", script,
+        server.url + "/x",
+      ])
+    #expect(ended.output.hasPrefix("network\trestricted\t'headerParams.Host' is not available"), "\(ended)")
+    #expect(server.requests.isEmpty)
+  }
+
   @Test(arguments: ["--restricted", "--isolated"])
   func run_restricted_controlsTheSandboxOnlyIfAllowed(mode: String) async throws {
     let place = try Workplace()

@@ -19,4 +19,6 @@ import Tureen
     #expect(try JSONValue(parsing: text) == value)
     #expect(!text.unicodeScalars.contains { [0x9B, 0x202E, 0x1B].contains($0.value) })
   }
+
+  @Test func line_ofManyLines_isOne() { #expect(TerminalText.line("a\nb\u{1b}\r\n") == #"a\nb\u{1b}\u{d}\n"#) }
 }
