@@ -19,8 +19,9 @@ public final class Bridge: @unchecked Sendable {
   // Touched only with `lock` held.
   private let lock = Lock()
   private var isInterrupted = false, isClosed = false
-  // The cancellations of running long calls and queries by call, and those of these calls that only read a store.
-  private var cancellations: [Int64: Cancellation] = [:], reads: Set<Int64> = []
+  // The cancellations of running long calls and queries by call, and which of these calls are queries of a store: those that
+  // only read, and those that write.
+  private var cancellations: [Int64: Cancellation] = [:], reads: Set<Int64> = [], removals: Set<Int64> = []
 
   /// - Throws: `internal` if the process has no descriptor left for the mailbox.
   public convenience init(host: any BridgeHost) throws(BridgeError) {
@@ -51,6 +52,17 @@ public final class Bridge: @unchecked Sendable {
 
   private func cancelReads() {
     for read in lock.withLock({ reads.compactMap { cancellations[$0] } }) { read.cancel() }
+  }
+
+  /// Cancels the queries that remove entries: for an interrupted script that has to end soon.
+  func cancelRemovals() {
+    for call in lock.withLock({ removals.compactMap { cancellations[$0] } }) { call.cancel() }
+  }
+
+  /// Drops the accepted calls that have not begun, and cancels the others as far as possible: for a script that was ended.
+  func abandon() {
+    queues.dropWaiting()
+    for call in lock.withLock({ Array(cancellations.values) }) { call.cancel() }
   }
 
   /// Sets a function that is called with true when the script starts to wait for messages and with false when it continues.
@@ -102,11 +114,12 @@ public final class Bridge: @unchecked Sendable {
       self?.lock.withLock {
         _ = self?.cancellations.removeValue(forKey: id)
         _ = self?.reads.remove(id)
+        _ = self?.removals.remove(id)
       }
     }
     lock.withLock {
       cancellations[ticket.id] = Cancellation()
-      if action.onlyReads { reads.insert(ticket.id) }
+      if action.onlyReads { reads.insert(ticket.id) } else if action.isQuery { removals.insert(ticket.id) }
     }
     return ticket
   }
@@ -162,6 +175,7 @@ public final class Bridge: @unchecked Sendable {
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
       case .network: try host.network(call) { ticket.update($0) }
+      case .parse(let parse) where action.isQuery: try queues.lending { try host.parse(parse, call) { ticket.update($0) } }
       case .parse(let action): try host.parse(action, call) { ticket.update($0) }
       case .answer:
         try script.answer(call.arguments, text: arguments)
@@ -182,8 +196,10 @@ public final class Bridge: @unchecked Sendable {
     case .getInfo: return try info()
     case .registerAppFeature, .unregisterAppFeature:
       let feature = try call.string("feature")
-      guard !feature.isEmpty, feature.utf8.allSatisfy(Self.isFeatureByte) else {
-        throw BridgeError.bridge(.invalidArguments, "argument 'feature' must be letters, digits and '_', got '\(feature)'")
+      guard !feature.isEmpty, feature.utf8.count <= Tuning.featureBytes, feature.utf8.allSatisfy(Self.isFeatureByte) else {
+        throw BridgeError.bridge(
+          .invalidArguments,
+          "argument 'feature' must be letters, digits and '_', \(Tuning.featureBytes) at most, got '\(feature.prefix(100))'")
       }
       host.setFeature(feature, isUsed: action == .registerAppFeature)
     }

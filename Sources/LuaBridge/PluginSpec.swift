@@ -66,8 +66,17 @@ private struct SpecReader {
   /// The depth below which arguments are not checked. A type may refer to itself.
   private static let depthLimit = 16
 
+  /// The most shapes of a spec: types that refer to each other become one for each place where they
+  /// are used.
+  private static let shapeLimit = 10_000
+
   /// The types that the spec defines.
   let types: JSONObject
+  private let shapes = Counter()
+
+  init(types: JSONObject) { self.types = types }
+
+  private final class Counter { var count = 0 }
 
   func rules(_ value: JSONValue, at path: String) throws(BridgeError) -> ArgumentRules {
     let action = try PluginSpec.object(value, at: path, keys: Self.actionKeys)
@@ -96,6 +105,13 @@ private struct SpecReader {
   private func shape(_ value: JSONObject, at path: String, depth: Int) throws(BridgeError) -> Shape {
     guard let type = value["type"]?.stringValue else { throw .bridge(.invalidArguments, "\(path): 'type' is missing") }
     guard depth < Self.depthLimit else { return .any }
+    shapes.count += 1
+    guard shapes.count <= Self.shapeLimit else {
+      throw .bridge(
+        .invalidArguments,
+        "\(path): the spec describes more than \(Self.shapeLimit) values; use 'any' in types that contain themselves"
+      )
+    }
     if let shape = Self.plain[type] { return shape }
     switch type {
     case "object":

@@ -62,8 +62,8 @@ package final class StoreQueues: @unchecked Sendable {
     }
   }
 
-  /// Runs the part of a job that may take arbitrarily long. One more thread is allowed meanwhile, so that other stores make
-  /// progress however many stores run such a job.
+  /// Runs the part of a job that may take arbitrarily long. One more thread is allowed meanwhile, up to a limit, so that other
+  /// stores make progress although many run such a job.
   package func lending<T>(_ body: () throws -> T) rethrows -> T {
     lock.withLock {
       lending += 1
@@ -71,6 +71,22 @@ package final class StoreQueues: @unchecked Sendable {
     }
     defer { lock.withLock { lending -= 1 } }
     return try body()
+  }
+
+  /// Drops all jobs that have not begun. Later ones are accepted.
+  package func dropWaiting() {
+    // Released without the lock: jobs hold calls, whose end takes other locks.
+    var dropped: [Any] = []
+    lock.withLock {
+      while let entry = held.popFirst() { dropped.append(entry.job) }
+      while let job = independent.popFirst() { dropped.append(job) }
+      if let job = exclusive { dropped.append(job) }
+      exclusive = nil
+      for queue in queues { while let job = queue.jobs.popFirst() { dropped.append(job) } }
+      while let queue = ready.popFirst() { queues.removeAll { $0 === queue } }
+      if isClosed, isAtRest { lock.broadcast() }
+    }
+    withExtendedLifetime(dropped) {}
   }
 
   /// Waits until all jobs have run, then ends the threads. Must not be called from a job; a second call has no effect.
@@ -119,7 +135,7 @@ package final class StoreQueues: @unchecked Sendable {
     guard !ready.isEmpty || exclusive != nil || hasIndependent else { return }
     if sleeping > 0 {
       if isClosed { lock.broadcast() } else { lock.signal() }  // `close` sleeps on the same condition
-    } else if threads.count < threadLimit + lending {
+    } else if threads.count < threadLimit + min(lending, Tuning.lentThreads) {
       startThread()
     }
   }

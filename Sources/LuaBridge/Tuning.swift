@@ -16,13 +16,17 @@ enum Tuning {
   /// The number of actions that are found by their bytes. It exceeds the number of built-in actions; a limit is needed because
   /// scripts choose the names of other services.
   static let knownActions = 64
+  /// Bytes of a feature's code, which is sent with each request to the org.
+  static let featureBytes = 32
   /// The number of threads that run store calls. Each serves one store at a time, so more threads help only scripts that use
   /// more stores.
   static let storeThreads = 8
+  /// More of them while long queries run. Each query may build a page.
+  static let lentThreads = 24
 
   /// Bytes of arguments that the calls of one isolated script may have under way. Further calls are refused, as by a full
   /// mailbox.
-  static let workerArgumentBytes = 256 << 20
+  static let workerArgumentBytes = 64 << 20
   /// Bytes of answers that may wait for an isolated script. Beyond them store calls wait, and further calls are not read.
   static let workerBacklogBytes = 64 << 20
   /// Bytes of waiting answers at which an isolated script is ended: answers of servers cannot be made to wait.
@@ -39,6 +43,10 @@ enum Tuning {
   static let workerStartMs: Int64 = 10_000, workerEndMs: Int64 = 2000
   /// Milliseconds that a worker has beyond its script's time limit, which the script notices itself unless one function goes on.
   static let workerOvertimeMs: Int64 = 1000
-  /// Milliseconds that an interrupted script has once its calls are answered.
-  static let workerInterruptMs: Int64 = 2000
+  /// Milliseconds that an interrupted script has once its calls are answered, and all in all.
+  static let workerInterruptMs: Int64 = 2000, workerInterruptMost: Int64 = 10_000
+  /// Milliseconds that the reader of a script's output has after the script was ended.
+  static let workerOutputMs: Int64 = 2000
+  /// Milliseconds that the calls of a script that was ended have to stop.
+  static let workerCallsMs: Int64 = 5000
 }

@@ -9,7 +9,11 @@ package final class Lock: @unchecked Sendable {
 
   package init() {
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -29,6 +33,13 @@ package final class Lock: @unchecked Sendable {
   /// Sleeps until `signal` or `broadcast`, with the lock released meanwhile. Call inside
   /// `withLock`, in a loop that tests the condition.
   package func wait() { pthread_cond_wait(condition, mutex) }
+
+  /// Does the same until a moment of ``SystemClock/monotonicMilliseconds()`` at most.
+  package func wait(until milliseconds: Int64) {
+    let milliseconds = min(milliseconds, 1 << 50)
+    var end = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
+    pthread_cond_timedwait(condition, mutex, &end)
+  }
 
   /// Wakes one waiting thread; for conditions that any waiter can handle. Call inside `withLock`.
   package func signal() { pthread_cond_signal(condition) }

@@ -162,9 +162,16 @@ public final class Host: BridgeHost {
 
   public func setFeature(_ name: String, isUsed: Bool) {
     state.withLock { state in
-      if isUsed { _ = state.features.insert(name) } else { _ = state.features.remove(name) }
+      if !isUsed {
+        state.features.remove(name)
+      } else if state.features.count < Self.mostFeatures {
+        state.features.insert(name)
+      }
     }
   }
+
+  /// Features that are sent; more would make the header too large for servers.
+  private static let mostFeatures = 100
 
   /// Returns what the script may use.
   /// - Throws: ``HostError`` `.invalidConfiguration` for an unknown name among the allowed ones.

@@ -162,6 +162,134 @@ struct IsolatedRunTests {
     #expect(ended.errors.contains("failed with stopped\n"), "\(ended.errors)")
   }
 
+  // MARK: Calls that a stranger chose
+
+  /// Each of these crashed or kept the host, whose stores and session they must not touch.
+  @Test(arguments: [
+    #"call("tureen.parse", "findInSoup", { className = "R", places = { R = { soup = "s" } }, where = { a = { ["$regex"] = "[" .. ("a&&"):rep(4000) .. "a]" } } })"#,
+    #"call("com.salesforce.smartstore", "pgAlterSoup", { soupName = "s", indexes = { { path = ("a."):rep(160000) .. "a", type = "string" } } })"#,
+    #"call("com.salesforce.mobilesync", "syncUp", { soupName = "s", target = { idFieldName = ("a."):rep(160000) .. "a" }, options = { fieldlist = { ("a."):rep(160000) .. "a" } } })"#,
+    #"call("com.salesforce.smartstore", "pgRegisterSoup", { soupName = "t", indexes = { { path = "a", type = ("x"):rep(10000000) } } })"#,
+  ])
+  func run_argumentsOfAStranger_doNoHarm(statement: String) async throws {
+    let place = try Workplace()
+    let ended = try await run(
+      """
+      local tureen = require "tureen"
+      tureen.main(function()
+        local function call(service, action, arguments)
+          return tureen.await(function(success, failure) tureen.exec(success, failure, service, action, arguments) end)
+        end
+        local store = tureen.smartstore
+        assert(tureen.await(store.registerSoup, "s", { { path = "a", type = "string" }, { path = "__local__", type = "string" } }))
+        local entry = { a = "x", __local__ = true, __locally_created__ = true, attributes = { type = "Account" } }
+        assert(tureen.await(store.upsertSoupEntries, "s", { entry }))
+        \(statement)
+        assert(tureen.await(store.upsertSoupEntries, "s", { entry }))
+        print "alive"
+      end)
+      """, ["--time-limit", "100"], in: place)
+    #expect(ended.status == 0 && ended.output == "alive\n", "\(ended.status) \(ended.errors.prefix(1000))")
+  }
+
+  /// The rows of the syncs are entries that a script can write.
+  @Test(arguments: [
+    "row.maxTimeStamp, row.status = math.mininteger, 'STOPPED'",
+    "row.maxTimeStamp, row.coveredTimeStamp = math.maxinteger, math.mininteger",
+    "row.startTime, row.endTime = math.maxinteger, math.mininteger",
+    "row.progress, row.totalSize = math.mininteger, math.maxinteger",
+    "for key, value in pairs(row) do if math.type(value) == 'integer' and key ~= '_soupEntryId' then row[key] = math.mininteger end end",
+    "for key, value in pairs(row) do if math.type(value) == 'integer' and key ~= '_soupEntryId' then row[key] = math.maxinteger end end",
+  ])
+  func run_syncRowsOfAStranger_areReadWithinBounds(change: String) async throws {
+    let place = try Workplace()
+    let ended = try await run(
+      """
+      local tureen = require "tureen"
+      local store, sync, await = tureen.smartstore, tureen.mobilesync, tureen.await
+      tureen.main(function()
+        await(store.registerSoup, "c", { { path = "Id", type = "string" }, { path = "__local__", type = "string" },
+          { path = "__sync_id__", type = "integer" } })
+        local made = assert(await(sync.syncDown, { type = "soql", query = "SELECT Id, LastModifiedDate FROM Contact LIMIT 3" }, "c", {}, "d"))
+        local row = await(store.retrieveSoupEntries, "syncs_soup", { made.syncId })[1]
+        \(change)
+        assert(await(store.upsertSoupEntries, "syncs_soup", { row }))
+        await(sync.reSync, made.syncId)
+        await(sync.cleanResyncGhosts, made.syncId)
+        print "alive"
+      end)
+      """, in: place)
+    #expect(ended.status == 0 && ended.output == "alive\n", "\(ended.status) \(ended.errors)")
+    for command in [["status"], ["syncs"], ["sync", "d"]] {
+      let listed = try await place.run(Built.tureen, [command[0], "--home", place.home] + command.dropFirst())
+      #expect(listed.status < 128, "\(command): \(listed)")
+    }
+  }
+
+  /// The command ends although what the script has called goes on.
+  @Test(arguments: [
+    #"smartstore.runSmartQuery(smartstore.buildSmartQuerySpec("SELECT printf('%.*c', 200000000, 'a') LIKE '%" .. ("a"):rep(990) .. "b'", 1), print)"#,
+    #"for i = 1, 20000 do smartstore.reIndexSoup("s", { "a" }, print) end"#,
+    #"smartstore.removeFromSoup("s", smartstore.buildSmartQuerySpec("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id FROM c WHERE x < 0", 1), print)"#,
+  ])
+  func run_callsWithoutEnd_endWithTheTimeLimit(statement: String) async throws {
+    let place = try Workplace()
+    let ended = try await run(
+      """
+      local tureen = require "tureen"
+      local smartstore = tureen.smartstore
+      tureen.main(function()
+        assert(tureen.await(smartstore.registerSoup, "s", { { path = "a", type = "string" } }))
+        local entries = tureen.array {}
+        for i = 1, 500 do entries[i] = { a = "x" .. i, b = ("y"):rep(200) } end
+        assert(tureen.await(smartstore.upsertSoupEntries, "s", entries))
+        \(statement)
+        print "called"
+      end)
+      """, ["--time-limit", "10"], in: place)
+    #expect(ended.status == 77 && ended.output.hasPrefix("called\n"), "\(ended.status) \(ended.output) \(ended.errors)")
+    #expect(ended.errors.contains("time limit of 10 s"))
+    #expect(try await run("print 'next'", in: place).output == "next\n", "the stores are free again")
+  }
+
+  @Test func interrupt_removalWithoutEnd_exits130() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      local smartstore = tureen.smartstore
+      tureen.main(function()
+        assert(tureen.await(smartstore.registerSoup, "s", { { path = "a", type = "string" } }))
+        smartstore.soupExists("s", function() print "ready" end)
+        local _, err = tureen.await(smartstore.removeFromSoup, "s", smartstore.buildSmartQuerySpec(
+          "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id FROM c WHERE x < 0", 1))
+        print(err.code)
+      end)
+      """, to: "a.lua")
+    let child = try place.startScript(script, options: ["--isolated"])
+    #expect(await child.prints("ready\n"))
+    child.send(SIGINT)
+    let ended = await child.ended()
+    #expect(ended.status == 130 && ended.output == "ready\ncancelled\n", "\(ended)")
+  }
+
+  @Test func run_messagesWithLineBreaks_areOneLineOfTheLog() async throws {
+    let place = try Workplace()
+    let ended = try await place.runScript(
+      try place.write(
+        """
+        local tureen = require "tureen"
+        local evil = "a\\nFORGED critical tureen.host : all is well"
+        tureen.mobilesync.registerTarget("t", { startFetch = function() error("boom\\nFORGED", 0) end })
+        tureen.main(function()
+          tureen.await(tureen.smartstore.registerSoup, "c", { { path = "Id", type = "string" } })
+          tureen.await(tureen.mobilesync.syncDown, { type = "custom", luaImpl = "t" }, "c", {}, evil)
+        end)
+        """, to: "script.lua"), options: ["--isolated"], environment: ["TUREEN_LOG": "debug"])
+    #expect(ended.errors.contains("FORGED"), "\(ended.errors)")
+    #expect(!ended.errors.split(separator: "\n").contains { $0.hasPrefix("FORGED") }, "\(ended.errors)")
+  }
+
   @Test func run_installed_findsItsWorker() async throws {
     let place = try Workplace(), installed = try await Installed.shared()
     let script = try place.write("print 'installed'", to: "script.lua")

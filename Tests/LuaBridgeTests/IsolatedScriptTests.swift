@@ -291,4 +291,87 @@ import Testing
     let ended = try ChildProcess.run([Isolation.worker])
     #expect(ended.status == 64 && ended.output.contains("tureen run --isolated"))
   }
+
+  /// A call that never ends, as a function of SQLite can, does not keep the program that runs the script.
+  @Test func close_callThatDoesNotEnd_returnsAndShutsDownLater() throws {
+    let host = FakeHost(isRestricted: true), gate = DispatchSemaphore(value: 0), bridge = try Bridge(host: host)
+    host.onInterrupt = { gate.wait() }
+    func call(_ soup: String) throws {
+      let arguments = Array(#"{"soupName":"\#(soup)"}"#.utf8)
+      _ = try "com.salesforce.smartstore".utf8.withContiguousStorageIfAvailable { service in
+        try "pgClearSoup".utf8.withContiguousStorageIfAvailable { action in
+          try bridge.call(
+            service: UnsafeRawBufferPointer(service), action: UnsafeRawBufferPointer(action), store: StoreReference(),
+            arguments: arguments)
+        }
+      }
+    }
+    try call("interrupt")
+    for _ in 0..<100 { try call("never begun") }
+    let closing = IsolatedClosing(bridge, patienceMs: 50)
+    closing.hurry()
+    #expect(!closing.close(by: .max) && host.shutdowns == 0)
+    gate.signal()
+    while host.shutdowns == 0 { sched_yield() }
+    #expect(host.log.count == 1, "the calls that had not begun are dropped")
+  }
+
+  /// A script that ended by itself has its calls completed.
+  @Test func close_ofAScriptThatEndedByItself_completesItsCalls() throws {
+    let host = FakeHost(isRestricted: true)
+    let result = try IsolatedResult.of(
+      """
+      local tureen = require "tureen"
+      for i = 1, 500 do tureen.smartstore.clearSoup("s" .. i, print) end
+      error "over"
+      """, host: host)
+    #expect(host.log.count == 500)
+    guard case .script(.failed) = result.outcome else { return #expect(Bool(false), "\(result.outcome)") }
+  }
+
+  @Test func run_callsThatFillThisProcess_areEnded() throws {
+    let result = try IsolatedResult.of(
+      """
+      local tureen = require "tureen"
+      local text = ("x"):rep(8 << 20)
+      while true do
+        for _ = 1, 6 do tureen.exec(print, print, "echo", "any", { text = text }) end
+        tureen.sleep(1)
+      end
+      """
+    ) { $0.hostMemory = 1 << 20 }
+    #expect(
+      result.outcome
+        == .script(
+          .limitReached(.memory, message: "the script reached its memory limit: its calls need more than 1 MiB outside of it")),
+      "\(result.outcome)")
+  }
+
+  /// The reader of the output stalls: a script that was ended does not wait for it.
+  @Test func run_outputThatIsNotRead_endsAtTheLimit() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let result = try IsolatedResult.of("while true do print(('x'):rep(1000)) end") {
+      $0.limits.timeMs = 300
+      $0.output = ends[1]
+    }
+    #expect(result.limit == .time)
+    for end in ends { close(end) }
+  }
+
+  @Test func interrupt_outputThatIsNotRead_ends() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let reading = ends[0]
+    _ = try IsolatedResult.of("for i = 1, 200 do print(('x'):rep(1000)) end") {
+      $0.output = ends[1]
+    } watching: { script in
+      Thread {
+        var byte: UInt8 = 0
+        _ = read(reading, &byte, 1)
+        script.interrupt()
+      }.start()
+    }
+    for end in ends { close(end) }
+  }
 }

@@ -137,6 +137,19 @@ import Testing
     #expect(outcome == .done)
   }
 
+  /// A type with eight members of its own type would describe 8^15 values.
+  @Test func spec_typesThatMultiply_isRefused() throws {
+    let member: JSONValue = ["type": "T"]
+    let fields = JSONObject((0..<8).map { ("f\($0)", member) })
+    let spec: JSONValue = [
+      "types": ["T": ["fields": .object(fields)]], "actions": ["a": ["arguments": ["x": member]]],
+    ]
+    let error = #expect(throws: BridgeError.self) { try PluginSpec(spec) }
+    #expect(error?.message.contains("more than 10000 values") == true, "\(String(describing: error))")
+    let once: JSONValue = ["types": ["T": ["fields": ["next": member]]], "actions": ["a": ["arguments": ["x": member]]]]
+    #expect(throws: Never.self) { try PluginSpec(once) }
+  }
+
   @Test func register_wrongNamesAndSpecs_isRefused() throws {
     let plugins = Plugins()
     for name in ["", "echo", "com.salesforce.x", "tureen.x", "com..x", "com.\u{e4}.x"] {

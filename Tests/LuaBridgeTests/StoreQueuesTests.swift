@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LuaBridge
 import Testing
 
@@ -100,5 +101,42 @@ import Testing
     queues.submit(store("a")) { log.add("late") }
     queues.close()
     #expect(log.all.isEmpty)
+  }
+
+  @Test func dropWaiting_runsOnlyWhatHasBegun() {
+    let queues = StoreQueues(threadLimit: 2), log = Log()
+    let inside = DispatchSemaphore(value: 0), gate = DispatchSemaphore(value: 0)
+    queues.submit(store("a")) {
+      inside.signal()
+      gate.wait()
+      log.add("a")
+    }
+    inside.wait()
+    for _ in 0..<100 { queues.submit(store("a")) { log.add("dropped") } }
+    queues.submit(nil) { log.add("dropped") }
+    queues.submit(store("b")) { log.add("dropped") }
+    queues.dropWaiting()
+    queues.submit(store("a")) { log.add("later") }
+    gate.signal()
+    queues.close()
+    #expect(log.all == ["a", "later"])
+  }
+
+  @Test func lending_manyStores_startsNoThreadForEach() {
+    let queues = StoreQueues(threadLimit: 2), release = DispatchSemaphore(value: 0), lent = DispatchSemaphore(value: 0)
+    let log = Log()
+    for i in 0..<200 {
+      queues.submit(store("\(i)")) {
+        log.add("\(pthread_self())")
+        queues.lending {
+          lent.signal()
+          release.wait()
+        }
+      }
+    }
+    for _ in 0..<26 { lent.wait() }
+    for _ in 0..<200 { release.signal() }
+    queues.close()
+    #expect(Set(log.all).count == 26)
   }
 }

@@ -209,6 +209,7 @@ int tureen_emit(tureen *t, const char *event, const char *json, size_t length);
  *
  * options  JSON object with the settings of tureen_open except "signIn", and
  *            memoryLimit       bytes of the script's memory (256 MiB)
+ *            hostMemoryLimit   bytes by which this process may grow during the run (no limit)
  *            instructionLimit  instructions of Lua's virtual machine (no limit)
  *            timeLimitMs       milliseconds, including waits (no limit)
  *            arguments         an array of strings, in `arg` and `...` of the script

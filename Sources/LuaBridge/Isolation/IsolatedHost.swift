@@ -39,7 +39,13 @@ final class IsolatedHost: ForwardingHost {
 
   func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
     backlog.wait()
-    return try wrapped.smartStore(action, call)
+    let answer = try wrapped.smartStore(action, call)
+    guard backlog.count + answer.count <= Tuning.workerBacklogMost else {
+      throw BridgeError.bridge(
+        .mailboxFull, "the answers that wait for the script are too large together; ask for fewer rows, or wait for each answer",
+        isRetryable: true)
+    }
+    return answer
   }
 
   func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] {

@@ -11,6 +11,9 @@ import Support
 public final class IsolatedScript: @unchecked Sendable {
   public struct Settings: Sendable {
     public var limits = ScriptLimits()
+    /// Bytes by which the memory of this process may grow while the script runs, because of its calls; nil for no limit. For
+    /// processes that do little else.
+    public var hostMemory: UInt64?
     /// The program of the worker process; nil for ``IsolatedScript/installedWorker``.
     public var worker: String?
     /// Whether to run the script even if the system cannot filter system calls.
@@ -33,7 +36,9 @@ public final class IsolatedScript: @unchecked Sendable {
   // Touched only with `lock` held.
   private let lock = Lock()
   private var process: WorkerProcess?
-  private var isInterrupted = false, isClosed = false
+  private var isInterrupted = false
+  private let closing: IsolatedClosing
+  private var timeEnd = Int64.max  // when the time limit of the last script ends; the bridge's thread only
 
   /// - Throws: If no descriptor is available. The host is shut down then.
   public init(host: any BridgeHost, settings: Settings = Settings()) throws(BridgeError) {
@@ -51,6 +56,7 @@ public final class IsolatedScript: @unchecked Sendable {
       host.shutdown()
       throw error
     }
+    closing = IsolatedClosing(bridge)
     bridge.mailbox.observeBytes { [backlog = self.host.backlog] in backlog.note($0) }
   }
 
@@ -87,7 +93,8 @@ public final class IsolatedScript: @unchecked Sendable {
 
   /// Runs a file with its arguments in `arg` and `...` until nothing is pending. This process reads the file.
   public func run(file path: String, arguments: [String] = []) -> IsolatedOutcome {
-    guard let text = FileSystem.read(path) else {
+    guard let text = FileSystem.read(path, most: Tuning.workerScriptBytes) else {
+      if errno == EFBIG { return Self.tooLarge(path) }
       return .script(.notRunnable(message: "cannot open \(path): \(String(cString: strerror(errno)))"))
     }
     return run(text: text, path: path, arguments: arguments)
@@ -95,9 +102,7 @@ public final class IsolatedScript: @unchecked Sendable {
 
   /// Does the same with the text of a script. - Parameter path: The name of the script in messages and in `arg[0]`.
   public func run(text: [UInt8], path: String = "script", arguments: [String] = []) -> IsolatedOutcome {
-    guard text.count <= Tuning.workerScriptBytes else {
-      return .script(.notRunnable(message: "\(path): an isolated script can have 64 MiB of text at most"))
-    }
+    guard text.count <= Tuning.workerScriptBytes else { return Self.tooLarge(path) }
     let process: WorkerProcess
     do throws(BridgeError) {
       process = try start()
@@ -107,11 +112,18 @@ public final class IsolatedScript: @unchecked Sendable {
     defer { lock.withLock { self.process = nil } }
     let run = WorkerRun(
       process: process, bridge: bridge, backlog: host.backlog, limits: settings.limits,
+      memory: settings.hostMemory.map { HostMemory(growth: $0) },
       needsFilter: !settings.allowsMissingFilter, outputs: (settings.output, settings.errors))
     let outcome = run.run(WorkerScript(path: path, arguments: arguments, text: text), control: control)
     failure = run.failure
     wasBrokenOff = run.wasBrokenOff
+    timeEnd = run.timeEnd
+    if outcome.isByForce { closing.hurry() }
     return outcome
+  }
+
+  private static func tooLarge(_ path: String) -> IsolatedOutcome {
+    .script(.notRunnable(message: "\(path): an isolated script can have 64 MiB of text at most"))
   }
 
   private func start() throws(BridgeError) -> WorkerProcess {
@@ -131,6 +143,7 @@ public final class IsolatedScript: @unchecked Sendable {
       defer { isInterrupted = true }
       return !isInterrupted
     }
+    closing.hurry()
     if isFirst { tureen_signal_set(control, 1) }
   }
 
@@ -142,13 +155,13 @@ public final class IsolatedScript: @unchecked Sendable {
   package var processID: pid_t? { lock.withLock { process?.id } }
 
   /// Closes the bridge and shuts down the host. Call it after `run`; a second call has no effect.
-  public func close() {
-    let isFirst = lock.withLock { () -> Bool in
-      defer { isClosed = true }
-      return !isClosed
-    }
-    guard isFirst else { return }
+  ///
+  /// Calls that a script made before it ended by itself are completed, within its time limit. If the script was ended or
+  /// interrupted, those that have not begun are dropped, and the others are cancelled as far as possible.
+  /// - Returns: False if a call has not ended even so, after five seconds. The host is shut down once it ends.
+  @discardableResult
+  public func close() -> Bool {
     host.backlog.close()
-    bridge.close()
+    return closing.close(by: timeEnd)
   }
 }

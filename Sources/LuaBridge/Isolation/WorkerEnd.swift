@@ -53,4 +53,12 @@ public enum IsolatedOutcome: Sendable, Equatable {
   case script(ScriptState.Outcome)
   /// The worker process ended first.
   case workerEnded(WorkerEnd)
+
+  /// Whether the script did not end by itself. Its calls are then of no use.
+  var isByForce: Bool {
+    switch self {
+    case .script(.limitReached), .workerEnded: true
+    case .script: false
+    }
+  }
 }

@@ -17,14 +17,18 @@ final class WorkerRun {
   private let calls: WorkerCalls
   private let backlog: WorkerBacklog
   private let limits: ScriptLimits
+  private var memory: HostMemory?
   private let needsFilter: Bool
   private var reader = WorkerFrameReader(), outbox = WorkerOutbox()
   private var output: WorkerOutput, errors: WorkerOutput
   private var phase = Phase.starting
   private var isSocketOpen = true
   private var deadline: Int64  // when to end the worker unless something happens before
-  private var timeEnd = Int64.max  // the script's time limit, plus the time it has to notice it
+  /// The end of the script's time limit, with the time it has to notice it.
+  private(set) var timeEnd = Int64.max
   private var isInterruptSent = false
+  private var interruptEnd = Int64.max  // when to end an interrupted script whose calls do not end
+  private var outputEnd = Int64.max  // when to stop waiting for the readers of the output
   private var lastCallAtInterrupt: Int64 = 0
   private var outcome: IsolatedOutcome?
   private(set) var failure: ScriptState.Failure?
@@ -38,13 +42,14 @@ final class WorkerRun {
   private static let outboxMost = 1 << 20
 
   init(
-    process: WorkerProcess, bridge: Bridge, backlog: WorkerBacklog, limits: ScriptLimits, needsFilter: Bool,
+    process: WorkerProcess, bridge: Bridge, backlog: WorkerBacklog, limits: ScriptLimits, memory: HostMemory?, needsFilter: Bool,
     outputs: (output: Int32, errors: Int32)
   ) {
     self.process = process
     self.bridge = bridge
     self.backlog = backlog
     self.limits = limits
+    self.memory = memory
     self.needsFilter = needsFilter
     calls = WorkerCalls(bridge: bridge)
     output = WorkerOutput(from: process.output, to: outputs.output)
@@ -61,13 +66,15 @@ final class WorkerRun {
       send()
       wait(control)
       receive(script)
-      if isSocketOpen { checkTime() }
+      if isSocketOpen { checkTime() } else { checkOutput() }
     }
     return finish()
   }
 
-  /// The worker has closed its descriptors or was killed, and all its output is written.
-  private var isOver: Bool { !isSocketOpen && output.isDone && errors.isDone }
+  /// The worker has closed its descriptors or was killed, and its output is written, as far as its readers take it.
+  private var isOver: Bool {
+    !isSocketOpen && ((output.isDone && errors.isDone) || SystemClock.monotonicMilliseconds() >= outputEnd)
+  }
 
   // MARK: Sending
 
@@ -97,7 +104,8 @@ final class WorkerRun {
     events.append(pollfd(fd: isSocketOpen ? process.socket : -1, events: socketEvents, revents: 0))
     let takesNews = isSocketOpen && outbox.count == 0 && phase != .starting
     events.append(pollfd(fd: takesNews ? bridge.mailbox.descriptor : -1, events: Int16(POLLIN), revents: 0))
-    events.append(pollfd(fd: isInterruptSent || phase != .running ? -1 : control, events: Int16(POLLIN), revents: 0))
+    let awaitsInterrupt = isSocketOpen ? !isInterruptSent && phase == .running : !isOutputHurried
+    events.append(pollfd(fd: awaitsInterrupt ? control : -1, events: Int16(POLLIN), revents: 0))
     events.append(output.interest ?? pollfd(fd: -1, events: 0, revents: 0))
     events.append(errors.interest ?? pollfd(fd: -1, events: 0, revents: 0))
     bridge.isWaiting(true)
@@ -113,8 +121,10 @@ final class WorkerRun {
   private var hasInput = false
 
   private var pollTimeout: Int32 {
-    guard isSocketOpen, deadline < .max else { return -1 }
-    return Int32(min(max(0, deadline - SystemClock.monotonicMilliseconds()), 60_000))
+    let end = isSocketOpen ? deadline : outputEnd
+    let most = isSocketOpen && memory != nil ? HostMemory.lookMs : 60_000
+    if end == .max { return memory == nil || !isSocketOpen ? -1 : Int32(most) }
+    return Int32(min(max(0, end - SystemClock.monotonicMilliseconds()), most))
   }
 
   // MARK: Receiving
@@ -196,6 +206,17 @@ final class WorkerRun {
       process.kill()
       if outcome == nil { outcome = .workerEnded(.init(.unresponsive, "it left its script and did not exit")) }
     }
+    // A script that ended by itself has its output written, however slow the reader is.
+    let now = SystemClock.monotonicMilliseconds()
+    outputEnd = outcome?.isByForce == false ? max(timeEnd, now + Tuning.workerOutputMs) : now + Tuning.workerOutputMs
+  }
+
+  private var isOutputHurried = false
+
+  private func checkOutput() {
+    guard bridge.hasInterrupt, !isOutputHurried else { return }
+    isOutputHurried = true
+    outputEnd = min(outputEnd, SystemClock.monotonicMilliseconds() + Tuning.workerOutputMs)
   }
 
   private func checkTime() {
@@ -204,13 +225,18 @@ final class WorkerRun {
       return end(.workerEnded(.init(.unresponsive, "it did not take the answers to its calls")))
     }
     let now = SystemClock.monotonicMilliseconds()
+    if phase == .running, let message = memory?.excess(at: now) {
+      return end(.script(.limitReached(.memory, message: message)))
+    }
     guard now >= deadline else { return }
     switch phase {
     case .starting: end(.workerEnded(.init(.notStarted, "it did not get ready within \(Tuning.workerStartMs / 1000) s")))
     case .ending: end(.workerEnded(.init(.unresponsive, "it did not exit after its script had ended")))
     case .running where now >= timeEnd: end(.script(limits.overtime(.time)))
     // The host stops running syncs, and the script is notified.
-    case .running where calls.hasOpenCalls(upTo: lastCallAtInterrupt): deadline = min(timeEnd, now + Tuning.workerInterruptMs)
+    case .running where now < interruptEnd && calls.hasOpenCalls(upTo: lastCallAtInterrupt):
+      bridge.cancelRemovals()
+      deadline = min(timeEnd, interruptEnd, now + Tuning.workerInterruptMs)
     case .running: end(.workerEnded(.init(.unresponsive, "it did not end when it was interrupted")))
     }
   }
@@ -222,7 +248,9 @@ final class WorkerRun {
     // The signal interrupts Lua code that does not return to the bridge.
     process.signal(SIGTERM)
     lastCallAtInterrupt = calls.lastCall
-    deadline = min(timeEnd, SystemClock.monotonicMilliseconds() + Tuning.workerInterruptMs)
+    let now = SystemClock.monotonicMilliseconds()
+    interruptEnd = now + Tuning.workerInterruptMost
+    deadline = min(timeEnd, now + Tuning.workerInterruptMs)
   }
 
   /// Returns why the worker has ended.

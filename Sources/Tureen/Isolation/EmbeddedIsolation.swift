@@ -48,6 +48,12 @@ private final class StopWatch {
     done = stop < 0 ? -1 : tureen_signal_open()
     isWatching = stop >= 0
     guard isWatching else { return }
+    guard fcntl(stop, F_GETFD) >= 0 else {
+      close(done)
+      throw BridgeError(
+        domain: "host", code: HostError.Code.invalidConfiguration.rawValue,
+        message: "the descriptor \(stop), which interrupts the script, is not open")
+    }
     guard done >= 0 else { throw Self.failure("descriptor", errno) }
     let work = Unmanaged.passRetained(Work(stop: stop, done: done, action: action))
     let status = pthread_create(

@@ -3,7 +3,8 @@ import JSON
 /// The options of `tureen_run_isolated` that a host does not have.
 extension IsolatedRun {
   private static let keys: Set<String> = [
-    "memoryLimit", "instructionLimit", "timeLimitMs", "worker", "withoutSeccomp", "output", "errors", "arguments",
+    "memoryLimit", "instructionLimit", "timeLimitMs", "hostMemoryLimit", "worker", "withoutSeccomp", "output", "errors",
+    "arguments",
     "allowedHosts", "allowedServices",
   ]
 
@@ -31,6 +32,7 @@ extension IsolatedRun {
     run.memoryLimit = try count("memoryLimit", least: 1).map { UInt64($0) }
     run.instructionLimit = try count("instructionLimit", least: 1).map { UInt64($0) }
     run.timeLimitMs = try count("timeLimitMs", least: 1).map { UInt64($0) }
+    run.hostMemoryLimit = try count("hostMemoryLimit", least: 1).map { UInt64($0) }
     run.output = try descriptor("output", run.output)
     run.errors = try descriptor("errors", run.errors)
     if let value = options["worker"], value != .null {

@@ -17,6 +17,9 @@ public struct IsolatedRun: Sendable {
   public var instructionLimit: UInt64?
   /// Milliseconds, including waits; nil for no limit.
   public var timeLimitMs: UInt64?
+  /// Bytes by which the memory of this process may grow during the run, because of the script's calls; nil for no limit. For
+  /// processes that do little else.
+  public var hostMemoryLimit: UInt64?
   /// The path of `tureen-worker`; nil for the installed one: beside the program or the library, or in
   /// `libexec/tureen` of the same prefix.
   public var worker: String?
@@ -59,12 +62,12 @@ public struct IsolatedRun: Sendable {
     let host = Host(settings: settings)
     try host.prepare()
     let script = try IsolatedScript(host: host, settings: scriptSettings)
-    defer { script.close() }
     stop.onRequest {
       host.stopSyncs()
       script.interrupt()
     }
     let outcome = body(script)
+    script.close()
     return stop.end() ? .interrupted : IsolatedEnd(outcome, script.failure)
   }
 
@@ -73,6 +76,7 @@ public struct IsolatedRun: Sendable {
     result.limits.memory = memoryLimit
     result.limits.instructions = instructionLimit
     result.limits.timeMs = timeLimitMs
+    result.hostMemory = hostMemoryLimit
     result.worker = worker
     result.allowsMissingFilter = allowsMissingFilter
     result.output = output
