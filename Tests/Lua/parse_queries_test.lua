@@ -127,8 +127,8 @@ tests.test_what_only_the_server_can_tell_is_said = case(function()
 end)
 
 tests.test_regular_expressions_of_strangers_end = case(function()
-  local Book = library()
-  assert((Book { n = 9, title = ("a"):rep(60) .. "!" }):save())
+  local Book = support.class("QLong", { soup = "q_long" })
+  assert((Book { title = ("a"):rep(60) .. "!" }):save { cacheMode = "server-first" })
   for name, options in pairs(ONLY) do
     local function refused(pattern)
       local found, err = Book:query(parse.matches("title", pattern)):find(options)
@@ -137,7 +137,7 @@ tests.test_regular_expressions_of_strangers_end = case(function()
     refused "(a+)+$"
     refused(("a"):rep(40000))
     refused(("("):rep(4000) .. (")"):rep(4000))
-    for _, part in ipairs { "a&&", "a--", "a~~" } do
+    for _, part in ipairs { "a&&", "a~~" } do
       same(#assert(Book:query(parse.matches("title", "^[" .. part:rep(1000) .. "a]{60}!")):find(options)), 1, part)
     end
     same(#assert(Book:query(parse.matches("title", "^(?=a{60}!$)")):find(options)), 1, name)

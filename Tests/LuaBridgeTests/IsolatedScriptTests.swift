@@ -294,8 +294,12 @@ import Testing
 
   /// A call that never ends, as a function of SQLite can, does not keep the program that runs the script.
   @Test func close_callThatDoesNotEnd_returnsAndShutsDownLater() throws {
-    let host = FakeHost(isRestricted: true), gate = DispatchSemaphore(value: 0), bridge = try Bridge(host: host)
-    host.onInterrupt = { gate.wait() }
+    let host = FakeHost(isRestricted: true), bridge = try Bridge(host: host)
+    let inside = DispatchSemaphore(value: 0), gate = DispatchSemaphore(value: 0)
+    host.onInterrupt = {
+      inside.signal()
+      gate.wait()
+    }
     func call(_ soup: String) throws {
       let arguments = Array(#"{"soupName":"\#(soup)"}"#.utf8)
       _ = try "com.salesforce.smartstore".utf8.withContiguousStorageIfAvailable { service in
@@ -307,6 +311,7 @@ import Testing
       }
     }
     try call("interrupt")
+    inside.wait()
     for _ in 0..<100 { try call("never begun") }
     let closing = IsolatedClosing(bridge, patienceMs: 50)
     closing.hurry()

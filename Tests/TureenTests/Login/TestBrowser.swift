@@ -20,8 +20,15 @@ struct TestBrowser: Sendable {
   /// The IPv4 address.
   var host: UInt32 = 0x7F00_0001
 
-  /// Returns a port below the ephemeral range that no other test uses.
-  static func freePort() -> Int { 20_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 12_000 }
+  /// Returns a port below the ephemeral range that no other test uses, and no program of the machine.
+  static func freePort() -> Int {
+    while true {
+      let port = 20_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 12_000
+      guard let socket = TestBrowser(port: port).bound() else { continue }
+      close(socket)
+      return port
+    }
+  }
   private static let ports = Atomic<Int>(0)
 
   static let hasIPv6: Bool = {
