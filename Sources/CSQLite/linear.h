@@ -93,26 +93,51 @@ static inline void csqlite_replace(sqlite3_context *context, int count, sqlite3_
                         result.bytes ? sqlite3_free : SQLITE_STATIC, SQLITE_UTF8);
 }
 
-// A character as a number; its bytes and their count.
-static inline uint64_t csqlite_character(const unsigned char *bytes, int count) {
+// A character of a list to trim: its count of bytes and its bytes as a number, and its place in the list.
+typedef struct csqlite_character {
+  uint64_t bytes;
+  sqlite3_int64 place;
+} csqlite_character;
+
+// The longest character, which only damaged text has: valid ones have four bytes at most.
+enum { CSQLITE_LONGEST = 7 };
+
+static inline uint64_t csqlite_number(const unsigned char *bytes, int count) {
   uint64_t number = (uint64_t)count;
   for (int i = 0; i < count; i++) number = number << 8 | bytes[i];
   return number;
 }
 
 static inline int csqlite_compare(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
+  const csqlite_character *x = (const csqlite_character *)a, *y = (const csqlite_character *)b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+  return x->place < y->place ? -1 : x->place > y->place;
 }
 
-// The number of bytes at the start or the end of a text that one of the sorted characters takes; 0 for none.
-static inline int csqlite_matching(const unsigned char *text, sqlite3_int64 length, int at_end, const uint64_t *characters,
-                                   size_t count) {
-  for (int width = 1; width <= 4 && width <= length; width++) {
-    uint64_t wanted = csqlite_character(at_end ? text + length - width : text, width);
-    if (bsearch(&wanted, characters, count, sizeof wanted, csqlite_compare)) return width;
+// The first of the sorted characters with these bytes; NULL if there is none.
+static inline const csqlite_character *csqlite_find(uint64_t bytes, const csqlite_character *characters, size_t count) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (characters[middle].bytes < bytes) low = middle + 1; else high = middle;
   }
-  return 0;
+  return low < count && characters[low].bytes == bytes ? characters + low : NULL;
+}
+
+// The number of bytes at the start or the end of a text that one of the characters takes, the first in the list if there are
+// several; 0 for none.
+static inline int csqlite_matching(const unsigned char *text, sqlite3_int64 length, int at_end,
+                                   const csqlite_character *characters, size_t count) {
+  int result = 0;
+  sqlite3_int64 place = 0;
+  for (int width = 1; width <= CSQLITE_LONGEST && width <= length; width++) {
+    const csqlite_character *found =
+        csqlite_find(csqlite_number(at_end ? text + length - width : text, width), characters, count);
+    if (!found || (result && found->place > place)) continue;
+    result = width;
+    place = found->place;
+  }
+  return result;
 }
 
 enum { CSQLITE_TRIM_LEFT = 1, CSQLITE_TRIM_RIGHT = 2 };
@@ -125,14 +150,17 @@ static inline void csqlite_trim_sides(sqlite3_context *context, int count, sqlit
   const unsigned char *set = count == 1 ? (const unsigned char *)" " : sqlite3_value_text(values[1]);
   if (!set) return;
   sqlite3_int64 set_length = (sqlite3_int64)strlen((const char *)set);  // as in SQLite, NUL ends the list
-  uint64_t *characters = (uint64_t *)sqlite3_malloc64((sqlite3_uint64)(set_length + 1) * sizeof *characters);
+  csqlite_character *characters =
+      (csqlite_character *)sqlite3_malloc64((sqlite3_uint64)(set_length + 1) * sizeof *characters);
   if (!characters) return sqlite3_result_error_nomem(context);
   size_t known = 0;
   for (sqlite3_int64 i = 0; i < set_length;) {
     sqlite3_int64 end = i + 1;
     if (set[i] >= 0xc0) while (end < set_length && csqlite_continues(set[end])) end++;
-    // Skips a longer sequence, which damaged text may have.
-    if (end - i <= 4) characters[known++] = csqlite_character(set + i, (int)(end - i));
+    if (end - i <= CSQLITE_LONGEST) {
+      characters[known].bytes = csqlite_number(set + i, (int)(end - i));
+      characters[known++].place = i;
+    }
     i = end;
   }
   qsort(characters, known, sizeof *characters, csqlite_compare);

@@ -5,7 +5,7 @@ public enum NearestName {
   /// few for the word's length. Of equal candidates, the first one wins.
   public static func find(_ word: String, among candidates: [String]) -> String? {
     guard !word.isEmpty, word.utf8.count <= longest else { return nil }
-    let word = word.lowercased()
+    let word = word.lowercased(), candidates = candidates.prefix(most).filter { $0.utf8.count <= longest }
     if let same = candidates.first(where: { $0.lowercased() == word }) { return same }
     if word.count >= 4, let whole = candidates.first(where: { $0.lowercased().hasSuffix(word) }) { return whole }
     let letters = Array(word)
@@ -17,15 +17,17 @@ public enum NearestName {
     return best.flatMap { $0.edits <= min(3, max(1, letters.count / 3)) ? $0.name : nil }
   }
 
-  /// Bytes of a word that may be a mistyped name.
-  private static let longest = 100
+  /// Bytes of a word that may be a mistyped name, and candidates that are looked at: scripts may
+  /// choose both.
+  private static let longest = 100, most = 1000
 
   /// Returns "; did you mean 'x'?", or the list of all candidates if none is near, or nothing if
   /// there are no candidates. Append it to the error message.
   public static func hint(for word: String, among candidates: [String]) -> String {
     if candidates.isEmpty { return "" }
     if let nearest = find(word, among: candidates) { return "; did you mean '\(nearest)'?" }
-    return "; known: \(candidates.joined(separator: ", "))"
+    let shown = candidates.prefix(100).map { $0.utf8.count <= longest ? $0 : $0.prefix(longest) + "…" }
+    return "; known: " + shown.joined(separator: ", ") + (candidates.count > shown.count ? ", …" : "")
   }
 
   /// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn

@@ -40,10 +40,16 @@ public struct PluginSpec: Sendable {
     self.rules = rules
   }
 
+  /// Bytes of a name in a spec.
+  private static let nameLimit = 255
+
   /// Returns the object of a value. - Parameter keys: The allowed keys; nil allows any.
   static func object(_ value: JSONValue, at path: String, keys: [String]? = nil) throws(BridgeError) -> JSONObject {
     guard let object = value.objectValue else {
       throw .bridge(.invalidArguments, "\(path) must be an object, got \(value.kindName)")
+    }
+    if let long = object.keys.first(where: { $0.utf8.count > nameLimit }) {
+      throw .bridge(.invalidArguments, "\(path): the name '\(long.prefix(100))…' is longer than \(nameLimit) bytes")
     }
     if let keys, let unknown = KnownKeys(keys).unknown(in: object) {
       throw .bridge(.invalidArguments, "\(path): the key '\(unknown.key)' \(unknown.complaint)")

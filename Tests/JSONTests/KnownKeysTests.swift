@@ -16,6 +16,9 @@ struct KnownKeysTests {
   @Test(arguments: ["colour", "", "x", "resolver"])
   func find_wordFarFromAll_isNothing(word: String) {
     #expect(NearestName.find(word, among: ["mergeMode", "fieldlist", "soql", "sosl"]) == nil)
+    let long = String(repeating: "x", count: 10_000_000)
+    #expect(NearestName.find(word + "x", among: [long, "mergeMode"]) == nil)
+    #expect(NearestName.hint(for: word, among: Array(repeating: long, count: 2000)).utf8.count < 20_000)
     #expect(NearestName.find(String(repeating: word + "x", count: 10_000_000), among: ["mergeMode"]) == nil)
   }
 

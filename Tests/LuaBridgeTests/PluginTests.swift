@@ -146,6 +146,8 @@ import Testing
     ]
     let error = #expect(throws: BridgeError.self) { try PluginSpec(spec) }
     #expect(error?.message.contains("more than 10000 values") == true, "\(String(describing: error))")
+    let long: JSONValue = .object([String(repeating: "n", count: 10_000_000): member])
+    #expect(throws: BridgeError.self) { try PluginSpec(["actions": ["a": ["arguments": long]]]) }
     let once: JSONValue = ["types": ["T": ["fields": ["next": member]]], "actions": ["a": ["arguments": ["x": member]]]]
     #expect(throws: Never.self) { try PluginSpec(once) }
   }
