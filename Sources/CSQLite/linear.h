@@ -99,8 +99,9 @@ typedef struct csqlite_character {
   sqlite3_int64 place;
 } csqlite_character;
 
-// The longest character, which only damaged text has: valid ones have four bytes at most.
-enum { CSQLITE_LONGEST = 7 };
+// The bytes of a list, which takes memory and has to be sorted; and those of the longest character, which only damaged text
+// has: valid ones have four at most.
+enum { CSQLITE_LIST = 65536, CSQLITE_LONGEST = 7 };
 
 static inline uint64_t csqlite_number(const unsigned char *bytes, int count) {
   uint64_t number = (uint64_t)count;
@@ -130,7 +131,10 @@ static inline int csqlite_matching(const unsigned char *text, sqlite3_int64 leng
                                    const csqlite_character *characters, size_t count) {
   int result = 0;
   sqlite3_int64 place = 0;
-  for (int width = 1; width <= CSQLITE_LONGEST && width <= length; width++) {
+  if (length <= 0) return 0;
+  // A longer one begins with a lead byte and ends with another one.
+  int is_single = at_end ? !csqlite_continues(text[length - 1]) : text[0] < 0xc0;
+  for (int width = 1; width <= (is_single ? 1 : CSQLITE_LONGEST) && width <= length; width++) {
     const csqlite_character *found =
         csqlite_find(csqlite_number(at_end ? text + length - width : text, width), characters, count);
     if (!found || (result && found->place > place)) continue;
@@ -149,6 +153,8 @@ static inline void csqlite_trim_sides(sqlite3_context *context, int count, sqlit
   sqlite3_int64 length = sqlite3_value_bytes(values[0]);
   const unsigned char *set = count == 1 ? (const unsigned char *)" " : sqlite3_value_text(values[1]);
   if (!set) return;
+  if (count > 1 && sqlite3_value_bytes(values[1]) > CSQLITE_LIST)
+    return sqlite3_result_error(context, "trim: the list of characters has more than 65536 bytes", -1);
   sqlite3_int64 set_length = (sqlite3_int64)strlen((const char *)set);  // as in SQLite, NUL ends the list
   csqlite_character *characters =
       (csqlite_character *)sqlite3_malloc64((sqlite3_uint64)(set_length + 1) * sizeof *characters);

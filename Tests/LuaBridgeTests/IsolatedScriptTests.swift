@@ -334,6 +334,12 @@ import Testing
     guard case .script(.failed) = result.outcome else { return #expect(Bool(false), "\(result.outcome)") }
   }
 
+  /// Loading Lua's modules counts.
+  @Test func run_limitsTooSmallToBegin_areNamed() throws {
+    #expect(try IsolatedResult.of("print(1)") { $0.limits.instructions = 1000 }.limit == .instructions)
+    #expect(try IsolatedResult.of("print(1)") { $0.limits.memory = 1000 }.limit == .memory)
+  }
+
   @Test func run_callsThatFillThisProcess_areEnded() throws {
     let result = try IsolatedResult.of(
       """

@@ -1357,7 +1357,7 @@ function parse.exists(field) end
 function parse.doesNotExist(field) end
 
 --- The text matches a regular expression in the syntax of PCRE2, as the server's. In a soup it needs `libpcre2-8`,
---- which Debian installs with grep; a search that takes more than ten million steps fails.
+--- which Debian installs with grep; a search that takes more than a second fails.
 ---@param field string
 ---@param pattern string
 ---@param options string?  any of the letters imxs

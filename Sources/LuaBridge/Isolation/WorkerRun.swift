@@ -108,9 +108,10 @@ final class WorkerRun {
     events.append(pollfd(fd: awaitsInterrupt ? control : -1, events: Int16(POLLIN), revents: 0))
     events.append(output.interest ?? pollfd(fd: -1, events: 0, revents: 0))
     events.append(errors.interest ?? pollfd(fd: -1, events: 0, revents: 0))
-    bridge.isWaiting(true)
-    poll(&events, nfds_t(events.count), pollTimeout)
-    bridge.isWaiting(false)
+    if !isWaiting { bridge.isWaiting(true) }
+    // After a look at the clock nothing has happened, and the wait goes on.
+    isWaiting = poll(&events, nfds_t(events.count), pollTimeout) == 0
+    if !isWaiting { bridge.isWaiting(false) }
     if events[1].revents != 0 { _ = bridge.mailbox.clearWake() }
     if events[3].revents != 0 { output.step() }
     if events[4].revents != 0 { errors.step() }
@@ -118,7 +119,7 @@ final class WorkerRun {
     hasInput = events[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
   }
 
-  private var hasInput = false
+  private var hasInput = false, isWaiting = false
 
   private var pollTimeout: Int32 {
     let end = isSocketOpen ? deadline : outputEnd
@@ -183,6 +184,10 @@ final class WorkerRun {
       }
       return .limitReached(kind, message: message)
     case 4 where (1...256).contains(frame.parts.0): return .exited(status: Int32(frame.parts.0) - 1)
+    case Int64(TUREEN_DONE_NOT_BEGUN) where message.hasSuffix("(--instruction-limit)"):
+      return .limitReached(.instructions, message: message)
+    case Int64(TUREEN_DONE_NOT_BEGUN) where message.hasSuffix("(--time-limit)"):
+      return .limitReached(.time, message: message)
     case Int64(TUREEN_DONE_NOT_BEGUN):
       return .limitReached(
         .memory, message: "the memory limit is too small for Lua and its modules (--memory-limit): \(message)")
@@ -255,6 +260,7 @@ final class WorkerRun {
 
   /// Returns why the worker has ended.
   private func finish() -> IsolatedOutcome {
+    if isWaiting { bridge.isWaiting(false) }
     calls.close()
     let exit = process.kill()
     if let outcome { return outcome }

@@ -8,6 +8,9 @@ import Synchronization
 /// The script's process has no files, no network and no secrets; it can only call Tureen, which stays in this process and
 /// checks each call. `bridge-spec/guide/security.md` says what an isolated script may do. Each run opens a restricted host with
 /// these settings and closes it at the end; hosts with the same home share its stores as two processes would.
+///
+/// After a limit or a cancellation a run returns within seconds. A call of the script that cannot be ended, such as a function of
+/// SQLite, goes on in a thread of its own, and its store stays in use so long.
 public struct IsolatedRun: Sendable {
   /// The settings of the host, which is always restricted.
   public var settings: HostSettings
