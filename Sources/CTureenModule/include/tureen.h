@@ -206,8 +206,8 @@ int tureen_emit(tureen *t, const char *event, const char *json, size_t length);
  * Tureen, which stays in this process and checks each call. For scripts that you do not trust; bridge-spec/guide/security.md says
  * what they can do. Opens a restricted host for the run and closes it at the end. Blocks until the script has ended; the thread
  * must not end meanwhile. Any number of runs may be under way on different threads. After a limit or an interrupt it returns
- * within seconds; a call of the script that cannot be ended, such as a function of SQLite, goes on in a thread of its own until it
- * ends, and its store stays in use so long.
+ * within seconds. A call of the script that cannot be ended, such as a function of SQLite, goes on in a thread of its own, and
+ * its store stays in use until it ends.
  *
  * options  JSON object with the settings of tureen_open except "signIn", and
  *            memoryLimit       bytes of the script's memory (256 MiB)
