@@ -14,31 +14,51 @@ extern void *memmem(const void *text, size_t text_length, const void *part, size
 static inline int csqlite_continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
 // Positions count from 1: bytes if both values are blobs, else characters. 0 if the part does not occur.
+static inline sqlite3_int64 csqlite_position(const unsigned char *text, size_t length, const unsigned char *part,
+                                             size_t part_length, int is_blob) {
+  if (part_length == 0) return 1;
+  if (part_length > length) return 0;
+  const unsigned char *found;
+  if (!is_blob && csqlite_continues(part[0])) {
+    // Damaged text: characters are compared, and none but the first may begin like this.
+    found = memcmp(text, part, part_length) == 0 ? text : NULL;
+  } else {
+    found = (const unsigned char *)memmem(text, length, part, part_length);
+  }
+  if (!found) return 0;
+  if (is_blob) return found - text + 1;
+  sqlite3_int64 position = 1;
+  for (const unsigned char *p = text + 1; p <= found; p++) position += !csqlite_continues(*p);
+  return position;
+}
+
 static inline void csqlite_instr(sqlite3_context *context, int count, sqlite3_value **values) {
   (void)count;
   int first = sqlite3_value_type(values[0]), second = sqlite3_value_type(values[1]);
   if (first == SQLITE_NULL || second == SQLITE_NULL) return;
   int is_blob = first == SQLITE_BLOB && second == SQLITE_BLOB;
-  const unsigned char *text = is_blob ? (const unsigned char *)sqlite3_value_blob(values[0]) : sqlite3_value_text(values[0]);
-  const unsigned char *part = is_blob ? (const unsigned char *)sqlite3_value_blob(values[1]) : sqlite3_value_text(values[1]);
-  size_t length = (size_t)sqlite3_value_bytes(values[0]), part_length = (size_t)sqlite3_value_bytes(values[1]);
-  if (part_length == 0) return sqlite3_result_int(context, 1);
-  if (!text || !part) return length && part_length ? sqlite3_result_error_nomem(context) : sqlite3_result_int(context, 0);
-  const unsigned char *found;
-  if (!is_blob && csqlite_continues(part[0])) {
-    // Damaged text: characters are compared, and none but the first may begin like this.
-    found = part_length <= length && memcmp(text, part, part_length) == 0 ? text : NULL;
+  // Reading a blob as text turns the value into one, and a constant has to stay as it is for the next row.
+  int is_mixed = !is_blob && (first == SQLITE_BLOB || second == SQLITE_BLOB);
+  sqlite3_value *text_value = is_mixed ? sqlite3_value_dup(values[0]) : values[0];
+  sqlite3_value *part_value = is_mixed ? sqlite3_value_dup(values[1]) : values[1];
+  if (text_value && part_value) {
+    const unsigned char *text =
+        is_blob ? (const unsigned char *)sqlite3_value_blob(text_value) : sqlite3_value_text(text_value);
+    size_t length = (size_t)sqlite3_value_bytes(text_value);
+    const unsigned char *part =
+        is_blob ? (const unsigned char *)sqlite3_value_blob(part_value) : sqlite3_value_text(part_value);
+    size_t part_length = (size_t)sqlite3_value_bytes(part_value);
+    if ((length && !text) || (part_length && !part)) {
+      sqlite3_result_error_nomem(context);
+    } else {
+      sqlite3_result_int64(context, csqlite_position(text, length, part, part_length, is_blob));
+    }
   } else {
-    found = (const unsigned char *)memmem(text, length, part, part_length);
+    sqlite3_result_error_nomem(context);
   }
-  if (!found) return sqlite3_result_int(context, 0);
-  sqlite3_int64 position = 1;
-  if (is_blob) {
-    position += found - text;
-  } else {
-    for (const unsigned char *p = text + 1; p <= found; p++) position += !csqlite_continues(*p);
-  }
-  sqlite3_result_int64(context, position);
+  if (!is_mixed) return;
+  sqlite3_value_free(text_value);
+  sqlite3_value_free(part_value);
 }
 
 // A text that grows up to the connection's limit.

@@ -34,7 +34,26 @@ final class KeyTree: @unchecked Sendable {
   struct Draft {
     var key: [UInt8]
     var field = -1
-    var children: [Draft] = []
+    private(set) var children: [Draft] = []
+    /// The first child of each key.
+    private var places: [[UInt8]: Int] = [:]
+
+    init(key: [UInt8]) { self.key = key }
+
+    /// Adds the path of a field below this key.
+    mutating func insert(_ keys: ArraySlice<[UInt8]>, field: Int) {
+      guard let key = keys.first else { return }
+      let rest = keys.dropFirst()
+      // A path that occurs twice gets a second node, so that both positions are filled.
+      if let i = places[key], !(rest.isEmpty && children[i].field >= 0) {
+        if rest.isEmpty { children[i].field = field } else { children[i].insert(rest, field: field) }
+        return
+      }
+      var draft = Draft(key: key)
+      if rest.isEmpty { draft.field = field } else { draft.insert(rest, field: field) }
+      if places[key] == nil { places[key] = children.count }
+      children.append(draft)
+    }
   }
 
   private(set) var roots = Level(nodes: nil, count: 0, lengths: 0)

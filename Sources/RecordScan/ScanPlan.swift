@@ -20,9 +20,9 @@ public struct ScanPlan: Sendable {
   ///   them than text may be nested, never finds a value.
   public init(keys: [[[UInt8]]], ownedKeys: [String] = []) {
     let keys = keys.map { $0.count <= JSONWalker.maximumDepth ? $0 : [] }
-    var roots: [KeyTree.Draft] = []
-    for (field, path) in keys.enumerated() { ScanPlan.insert(path[...], field: field, into: &roots) }
-    tree = KeyTree(roots, owned: ownedKeys.map { Array($0.utf8) })
+    var root = KeyTree.Draft(key: [])
+    for (field, path) in keys.enumerated() { root.insert(path[...], field: field) }
+    tree = KeyTree(root.children, owned: ownedKeys.map { Array($0.utf8) })
     fieldCount = keys.count
     self.keys = keys
     self.ownedKeys = ownedKeys
@@ -38,19 +38,6 @@ public struct ScanPlan: Sendable {
       return all.count - 1
     }
     return (ScanPlan(keys: all, ownedKeys: ownedKeys + other.ownedKeys), positions)
-  }
-
-  private static func insert(_ keys: ArraySlice<[UInt8]>, field: Int, into drafts: inout [KeyTree.Draft]) {
-    guard let key = keys.first else { return }
-    let rest = keys.dropFirst()
-    // A path that occurs twice gets a second node, so that both positions are filled.
-    if let i = drafts.firstIndex(where: { $0.key == key && !(rest.isEmpty && $0.field >= 0) }) {
-      if rest.isEmpty { drafts[i].field = field } else { insert(rest, field: field, into: &drafts[i].children) }
-      return
-    }
-    var draft = KeyTree.Draft(key: key)
-    if rest.isEmpty { draft.field = field } else { insert(rest, field: field, into: &draft.children) }
-    drafts.append(draft)
   }
 }
 

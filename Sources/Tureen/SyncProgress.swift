@@ -104,13 +104,13 @@ package struct SyncProgress: Sendable {
   }
 
   private static func bar(_ state: JSONValue) -> Bar {
-    let total = state["totalSize"]?.integerValue ?? -1, percent = state["progress"]?.integerValue ?? 0
+    let total = state["totalSize"]?.integerValue ?? -1, percent = min(max(state["progress"]?.integerValue ?? 0, 0), 100)
     let pages = state["pages"]?.integerValue ?? 0, records = state["fetched"]?.integerValue ?? 0
     let counts: String
     if state["queued"]?.boolValue == true {
       counts = ProgressTexts.queued
     } else if total >= 0 {
-      counts = ProgressTexts.count(total * percent / 100, of: total)
+      counts = ProgressTexts.count(total > 1 << 50 ? total / 100 * percent : total * percent / 100, of: total)
     } else {
       counts = pages > 0 ? ProgressTexts.soFar(pages: pages, records: records) : ProgressTexts.asking
     }

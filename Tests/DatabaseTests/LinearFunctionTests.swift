@@ -50,8 +50,28 @@ struct LinearFunctionTests {
   func linearFunctions_longTexts_end(call: String, expected: SQLValue) throws {
     let connection = try memory()
     try connection.restrictToReading()
-    let texts = "printf('%.*c', 20000000, 'a') AS a, printf('%.*c', 10000000, 'a') AS b, printf('%.*c', 1000000, 'b') AS c"
+    let texts = "printf('%.*c', 20000000, 'a') AS a, printf('%.*c', 10000000, 'a') AS b, printf('%.*c', 60000, 'b') AS c"
     #expect(try connection.firstValue("SELECT \(call) FROM (SELECT \(texts))") == expected)
+  }
+
+  /// Reading a constant blob as text must not change it for the next row.
+  @Test func instr_constantBlob_staysOne() throws {
+    func positions(_ connection: Connection) throws -> [Int64] {
+      let values = "SELECT 'aéb' AS v UNION ALL SELECT 'éb' UNION ALL SELECT x'61C3A962'"
+      let statement = try connection.statement("SELECT instr(v, x'62') FROM (\(values))")
+      var found: [Int64] = []
+      while try statement.step() { found.append(statement.int64(0)) }
+      return found
+    }
+    let plain = try memory(), reading = try memory()
+    try reading.restrictToReading()
+    #expect(try positions(reading) == positions(plain))
+  }
+
+  @Test func trim_longList_isAnError() throws {
+    let connection = try memory()
+    try connection.restrictToReading()
+    #expect(throws: DatabaseError.self) { try connection.firstValue("SELECT trim('a', printf('%.*c', 70000, 'b'))") }
   }
 
   @Test func replace_beyondTheLimit_isAnError() throws {

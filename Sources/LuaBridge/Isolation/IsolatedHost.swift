@@ -40,7 +40,9 @@ final class IsolatedHost: ForwardingHost {
   func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
     backlog.wait()
     let answer = try wrapped.smartStore(action, call)
-    guard backlog.count + answer.count <= Tuning.workerBacklogMost else {
+    // A call that has written is answered, or the script would repeat it.
+    let onlyReads = action == .retrieveSoupEntries || (action.isQuery && action.onlyReads)
+    guard !onlyReads || backlog.count + answer.count <= Tuning.workerBacklogMost else {
       throw BridgeError.bridge(
         .mailboxFull, "the answers that wait for the script are too large together; ask for fewer rows, or wait for each answer",
         isRetryable: true)

@@ -96,7 +96,7 @@ extension PageValidator {
 
   /// Fails for JSON that does not describe a page.
   init?(_ json: JSONValue, _ target: RestTarget) {
-    guard let items = json["items"]?.integerValue else { return nil }
+    guard let items = json["items"]?.boundedInteger else { return nil }
     etag = json["etag"]?.stringValue
     lastModified = json["lastModified"]?.stringValue
     guard etag != nil || lastModified != nil else { return nil }

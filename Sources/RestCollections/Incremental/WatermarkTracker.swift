@@ -96,10 +96,10 @@ extension WatermarkTracker {
 
   /// Restores the state from a cursor.
   mutating func resume(_ json: JSONObject) {
-    pages = max(0, Int(clamping: json["pages"]?.integerValue ?? 0))
+    pages = max(0, Int(clamping: json["pages"]?.boundedInteger ?? 0))
     lacksDates = json["lacksDates"]?.boolValue ?? false
-    newest = json["newest"]?.integerValue
-    newestOfFirstPage = json["newestOfFirstPage"]?.integerValue
-    serverWatermark = json["ofServer"]?.integerValue
+    newest = json["newest"]?.boundedInteger
+    newestOfFirstPage = json["newestOfFirstPage"]?.boundedInteger
+    serverWatermark = json["ofServer"]?.boundedInteger
   }
 }

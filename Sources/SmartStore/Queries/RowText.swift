@@ -139,11 +139,13 @@ package struct RowText {
     case .real: JSONText.append(row.double(i), to: &text)
     case .text:
       let value = row.bytes(i)
-      try require(value.count > Tuning.largeValueBytes ? value.escapedCount : value.count)
       // A query may name any column `soup`: copy its text only if it is valid JSON.
       if isEntry, JSONWalker.isObject(value) {
-        text.append(contentsOf: value)
-      } else if JSONWalker.isUTF8(value) {
+        try require(value.count)
+        return text.append(contentsOf: value)
+      }
+      try require(value.count > Tuning.largeValueBytes ? value.escapedCount : value.count)
+      if JSONWalker.isUTF8(value) {
         text.append(UInt8(ascii: "\""))
         JSONText.appendEscaped(value.bindMemory(to: UInt8.self), to: &text)
         text.append(UInt8(ascii: "\""))
