@@ -41,6 +41,14 @@ public struct ScanPlan: Sendable {
   }
 }
 
+extension JSONWalker {
+  /// Returns whether a path of names has more of them than text may be nested, so that it never finds
+  /// a value. - Parameter separators: The bytes between two names.
+  public static func isTooDeep(_ path: String, separators: String = ".") -> Bool {
+    path.utf8.count(where: { separators.utf8.contains($0) }) >= maximumDepth
+  }
+}
+
 /// A field of a record: the slice of the page that holds its text.
 public struct ScannedValue: Sendable, Equatable {
   public var kind: ValueKind

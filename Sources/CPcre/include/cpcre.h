@@ -20,7 +20,7 @@ enum { CPCRE_CASELESS = 1, CPCRE_MULTILINE = 2, CPCRE_DOTALL = 4, CPCRE_EXTENDED
 cpcre_pattern *_Nullable cpcre_compile(
     const char *_Nonnull text, size_t length, int options, char *_Nonnull message, size_t size);
 
-/* Searches a text for the pattern. Returns 1 or 0; -1 and fills `message` if the search takes too many steps or too much
+/* Searches a text for the pattern. Returns 1 or 0; -1 and fills `message` if the search takes too long or too much
  * memory. Only one thread may use a pattern at a time. */
 int cpcre_matches(
     cpcre_pattern *_Nonnull pattern, const char *_Nonnull text, size_t length, char *_Nonnull message, size_t size);

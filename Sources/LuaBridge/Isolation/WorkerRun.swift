@@ -124,7 +124,6 @@ final class WorkerRun {
   private var pollTimeout: Int32 {
     let end = isSocketOpen ? deadline : outputEnd
     let most = isSocketOpen && memory != nil ? HostMemory.lookMs : 60_000
-    if end == .max { return memory == nil || !isSocketOpen ? -1 : Int32(most) }
     return Int32(min(max(0, end - SystemClock.monotonicMilliseconds()), most))
   }
 

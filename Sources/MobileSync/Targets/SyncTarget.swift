@@ -43,7 +43,7 @@ package struct TargetFields: Sendable, Equatable {
     guard let name = value.stringValue, !name.isEmpty else {
       throw SyncError(.invalidTarget, "target: '\(key)' must be a field name, got \(value.shownKind)").at(.key(key))
     }
-    guard name.utf8.count(where: { $0 == UInt8(ascii: ".") }) < JSONWalker.maximumDepth else {
+    guard !JSONWalker.isTooDeep(name) else {
       throw SyncError(.invalidTarget, "target: '\(key)' can have \(JSONWalker.maximumDepth) names at most").at(.key(key))
     }
     return name

@@ -39,7 +39,7 @@ struct ValuePath: Sendable, Equatable {
   /// - Throws: ``Problem``.
   init(_ text: String, taking forms: Forms = []) throws(Problem) {
     self.text = text
-    guard text.utf8.count(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }) < JSONWalker.maximumDepth else {
+    guard !JSONWalker.isTooDeep(text, separators: "./") else {
       throw Problem("has more than \(JSONWalker.maximumDepth) steps")
     }
     if text.hasPrefix("header:") {

@@ -74,7 +74,7 @@ public struct IndexSpec: Sendable, Equatable {
         throw StoreError(
           .invalidIndexSpec, "path '\(path)' of soup \(soup): a path must not be empty or contain quotes or control characters")
       }
-      guard path.utf8.count(where: { $0 == UInt8(ascii: ".") }) < JSONWalker.maximumDepth else {
+      guard !JSONWalker.isTooDeep(path) else {
         throw StoreError(
           .invalidIndexSpec,
           "path '\(path.prefix(100))…' of soup \(soup): a path can have \(JSONWalker.maximumDepth) names at most")
