@@ -242,6 +242,25 @@ function tests.test_sync_success_at_every_change_and_an_event_after_each()
   same(log, { "RUNNING 0", "event RUNNING g", "DONE 100", "event DONE g" })
 end
 
+function tests.test_listener_that_the_callback_of_the_end_adds_gets_the_next_run_only()
+  local seen, removed = {}, 0
+  local function on_sync(event) seen[#seen + 1] = event.detail.name .. " " .. event.detail.status end
+  local function on_removed() removed = removed + 1 end
+  tureen.on("sync", on_removed)
+  mobilesync.syncDown(steps("RUNNING", "DONE:100"), "s", {}, "first", expect(function(state)
+    if state.status ~= "DONE" then return end
+    tureen.document.addEventListener("sync", on_sync)
+    tureen.off("sync", on_removed)
+  end, 2), never())
+  tureen.run()
+  same(seen, {})
+  same(removed, 1)
+  mobilesync.syncDown(steps("RUNNING", "DONE:100"), "s", {}, "second", expect(nil, 2), never())
+  tureen.run()
+  tureen.document.removeEventListener("sync", on_sync)
+  same(seen, { "second RUNNING", "second DONE" })
+end
+
 function tests.test_sync_progress_may_be_coalesced_but_start_and_end_are_not()
   local seen = {}
   mobilesync.syncDown(steps("RUNNING:0", "RUNNING:10", "RUNNING:20", "RUNNING:30", "DONE:100", "RUNNING:99"), "s", {},

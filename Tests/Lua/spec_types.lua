@@ -119,7 +119,7 @@ function M.is_other_form(name, spec, parameter, value)
   return false
 end
 
-local INTERNAL = { document = { defer = true, emit = true, tell = true } }
+local INTERNAL = { document = { defer = true, emit = true, listening = true, tell = true } }
 
 --- Returns whether a module's function is internal.
 function M.is_internal(module, name) return (INTERNAL[module] or {})[name] ~= nil end

@@ -10,6 +10,53 @@ import Testing
 
 /// Runs that are cancelled, abandoned by their process, or started during shutdown.
 @Suite struct RunLifeTests {
+  // MARK: Who is told first
+
+  @Test func updates_openedByTheListenerOfTheEnd_haveNothingOfThatRun() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let manager = bench.manager, opened = Mutex<AsyncStream<SyncState>?>(nil)
+    let recorder = UpdateRecorder { state in
+      if state.status.isTerminal { opened.withLock { $0 = manager.updates(id: state.id) } }
+    }
+    try manager.syncDown(target: SyncBench.accounts, soupName: "accounts", onUpdate: recorder.listener)
+    #expect(await recorder.ended().status == .done)
+    await bench.close()
+    let later = try #require(opened.withLock { $0 })
+    #expect(await later.reduce(into: []) { $0.append($1.status) } == [])
+  }
+
+  @Test func updates_listenerStartsTheSyncAgain_showOneRunAfterTheOther() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let manager = bench.manager, second = UpdateRecorder()
+    let first = UpdateRecorder { state in
+      if state.status.isTerminal { #expect(throws: Never.self) { try manager.reSync(.id(state.id), onUpdate: second.listener) } }
+    }
+    let updates = manager.updates(named: "down")
+    try manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "down", onUpdate: first.listener)
+    #expect(await second.ended().status == .done)
+    await bench.close()
+    let told = await updates.reduce(into: []) { $0.append("\($1.status.rawValue) \($1.startTime) \($1.progress)/\($1.totalSize)") }
+    let expected = (first.states + second.states).map { "\($0.status.rawValue) \($0.startTime) \($0.progress)/\($0.totalSize)" }
+    #expect(told == expected)
+  }
+
+  @Test func conflictUpdates_openedByTheListenerOfAConflict_lackIt() async throws {
+    let bench = try await SyncBench(accounts: 1)
+    let manager = bench.manager, opened = Mutex<AsyncStream<SyncConflict>?>(nil)
+    _ = try await manager.syncDown(target: SyncBench.accounts, soupName: "accounts")
+    try bench.updateLocally("Account 0", ["Description": "mine"])
+    let id = try #require(try bench.entry(named: "Account 0")?["Id"]?.stringValue)
+    try bench.org.update("Account", id: id, fields: ["Description": "theirs"])
+    let recorder = UpdateRecorder()
+    try manager.syncDown(
+      target: SyncBench.accounts, options: SyncBench.merge, soupName: "accounts",
+      onConflict: { _ in opened.withLock { $0 = manager.conflictUpdates() } }, onUpdate: recorder.listener)
+    #expect(await recorder.ended().counts.conflicting == 1)
+    await bench.close()
+    let later = try #require(opened.withLock { $0 })
+    #expect(await later.reduce(into: 0) { count, _ in count += 1 } == 0)
+  }
+
   // MARK: Another process that died
 
   /// Leaves a sync in the state of a process that was killed while it ran.
@@ -209,7 +256,7 @@ import Testing
       await manager.shutdown()
       ended.withLock { $0 = true }
     }
-    while manager.shared.withLock({ $0.isAccepting }) { await Task.yield() }
+    while manager.shared.withLock({ $0.isAccepting }) { try await Task.sleep(for: .milliseconds(1)) }
     #expect(!ended.withLock { $0 })
     gate.signal()
     _ = try await started

@@ -80,7 +80,7 @@ import Tureen
       note("none", #conflicts { soupName = "people", entryId = 2 })
       """)
     #expect(
-      runner.noted("event").dropFirst() == [
+      runner.noted("event") == [
         [
           "type": "syncConflict", "soup": "people", "entry": 1, "kind": "changed", "fields": ["Title"], "here": "mine",
           "server": "theirs", "store": "defaultStore", "global": false,

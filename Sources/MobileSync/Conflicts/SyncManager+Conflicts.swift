@@ -74,7 +74,7 @@ extension SyncManager {
   }
 
   func report(_ conflicts: [SyncConflict], _ listener: ConflictListener) {
-    listener(conflicts)
     for conflict in conflicts { conflictHub.send(conflict) }
+    listener(conflicts)
   }
 }

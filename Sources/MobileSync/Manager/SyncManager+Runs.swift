@@ -164,8 +164,12 @@ extension SyncManager {
     guard isFree else { throw SyncError.alreadyRunning(id) }
   }
 
-  func release(_ id: Int64) {
+  /// Lets the next run of a sync begin.
+  /// - Parameter end: The last state of the run. Streams get it before another run can report, so
+  ///   that a state of an earlier run never follows one of a later run.
+  func release(_ id: Int64, end: SyncState? = nil) {
     let waiting = shared.withLock { shared in
+      if let end { hub.send(end) }
       shared.active[id] = nil
       shared.queued.remove(id)
       return shared.takeWaitingForEnd()
@@ -190,9 +194,11 @@ extension SyncManager {
 
   private func begin(_ start: Start, _ control: RunControl, _ listeners: RunListeners) -> SyncState {
     let meter = RequestMeter(), hub = hub
+    // Streams first: a listener may continue the caller, who must not meet this state again in a
+    // stream that it opens then.
     let listener: Listener = { [update = listeners.update] state in
-      update(state)
       hub.send(state)
+      update(state)
     }
     restrain(start.state, control)
     let service = targets.service(of: start.state.type, start.state.target)
@@ -211,7 +217,7 @@ extension SyncManager {
     listener(state)
     launch(forRunOf: state.id) {
       await self.renewals.holding(environment.held) {
-        await meter.counting { await self.run(start, environment, soups, ticket) }
+        await meter.counting { await self.run(start, environment, listeners.update, soups, ticket) }
       }
     }
     return state
@@ -256,7 +262,7 @@ extension SyncManager {
 
   /// Performs one run, from waiting in the queue to the last report.
   private func run(
-    _ start: Start, _ environment: RunEnvironment, _ soups: [String], _ ticket: SoupTurns.Ticket
+    _ start: Start, _ environment: RunEnvironment, _ caller: Listener, _ soups: [String], _ ticket: SoupTurns.Ticket
   ) async {
     let record = RunRecord(environment: environment, soups: soups, state: start.state, mode: start.mode)
     do {
@@ -283,8 +289,8 @@ extension SyncManager {
     log(record.state)
     turns.leave(ticket)
     // Release before reporting: the listener may start the same sync again.
-    release(start.state.id)
-    record.report()
+    release(start.state.id, end: record.state)
+    caller(record.state)
   }
 
   func waitTurn(_ ticket: SoupTurns.Ticket, _ control: RunControl) async throws {

@@ -177,13 +177,14 @@ function M.on_progress(id, fn)
 end
 
 --- Emits the `sync` event with the state and its store.
-local function emit_sync(call, state)
-  if type(state) ~= "table" or not event.has_listeners("sync") then return end
+local function emit_sync(call, state, audience)
+  audience = audience or event.listening("sync")
+  if type(state) ~= "table" or #audience == 0 then return end
   local detail = {}
   for key, value in pairs(state) do detail[key] = value end
   detail.isGlobalStore = call.is_global
   detail.storeName = call.store_name
-  event.emit("sync", detail)
+  event.emit("sync", detail, audience)
 end
 
 --- Set by the module for custom targets. Called with the number of a native request, and the request.
@@ -215,13 +216,16 @@ local function dispatch(kind, id, payload, plugin, action)
     calls[id], lazy[id] = nil, nil
     if not call.is_background then live = live - 1 end
   end
+  -- The callback of the end may continue a script that waits for the next run: a listener that it adds must not get this end.
+  -- One that the callback of the start adds belongs to this run.
+  local audience = kind ~= UPDATE and event.listening("sync") or nil
   if kind == ERROR or kind == FAIL then
     fail(call, payload)
   elseif kind == RESULT or kind == UPDATE or kind == END then
     guard.invoke(call.success, payload)
   end
   if is_sync_message[kind] and not call.is_background then
-    emit_sync(call, kind == FAIL and payload.sync or payload)
+    emit_sync(call, kind == FAIL and payload.sync or payload, audience)
   end
 end
 

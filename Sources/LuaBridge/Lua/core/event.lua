@@ -107,14 +107,16 @@ function M.off(name, listener)
   if position then remove(name, position) end
 end
 
---- Returns true if the event has listeners.
-function M.has_listeners(name)
-  return listeners[name] ~= nil and #listeners[name] > 0
-end
+local no_listeners = {}
 
---- Calls the current listeners in the order in which they were added. Errors are reported and do not affect other listeners.
-function M.emit(name, detail)
-  for _, entry in ipairs(listeners[name] or {}) do
+--- Returns the listeners of an event as they are now, for `emit`. The list does not change later.
+function M.listening(name) return listeners[name] or no_listeners end
+
+--- Calls the listeners in the order in which they were added, except those that were removed meanwhile. Errors are reported and
+--- do not affect other listeners.
+---@param audience table?  from `listening`; the current listeners when left out
+function M.emit(name, detail, audience)
+  for _, entry in ipairs(audience or M.listening(name)) do
     deliver(name, entry, detail)
   end
 end
