@@ -110,7 +110,7 @@ struct EmbeddingTests {
   @Test func swiftProgram_hostAndScriptUnderLimits_work() async throws {
     let place = try Workplace()
     let sandbox = try await Sandbox(place)
-    let ended = try await place.run(Built.folder.path + "/SwiftTool", [place.home])
+    let ended = try await place.run(Built.folder.path + "/SwiftSamples", [place.home, "Tool"])
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(
       ended.output == """

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: try MarkdownPage.all()) func swift_ofAPage_isPartOfAProgram(_ page: MarkdownPage) throws {
-    let sources = ["Programs/SwiftTool/Listings.swift", "SwiftListings.swift"].map {
+    let sources = ["Programs/SwiftSamples/Listings.swift", "SwiftListings.swift"].map {
       Built.package.path + "/Tests/EndToEnd/" + $0
     }
     let programs = try sources.map { try String(contentsOfFile: $0, encoding: .utf8).components(separatedBy: "\n") }

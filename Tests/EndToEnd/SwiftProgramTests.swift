@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 import Testing
 
-/// Tests the programs of the Swift guide, built with the package, against a served sandbox org.
+/// Tests the samples of the Swift guide, built with the package, against a served sandbox org.
 @Suite struct SwiftProgramTests {
   private static let names = ["AccountList", "DetailView", "OptimisticDelete"]
 
   private static func source(_ name: String) throws -> String {
-    try String(contentsOfFile: Built.package.path + "/Tests/EndToEnd/Programs/\(name)/main.swift", encoding: .utf8)
+    try String(contentsOfFile: Built.package.path + "/Tests/EndToEnd/Programs/SwiftSamples/\(name).swift", encoding: .utf8)
   }
 
   /// Runs the named programs concurrently in a home with a served sandbox.
@@ -16,7 +16,7 @@ import Testing
     try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
       for (index, name) in names.enumerated() {
         group.addTask {
-          let ended = try await place.run(Built.folder.path + "/" + name, [place.home])
+          let ended = try await place.run(Built.folder.path + "/SwiftSamples", [place.home, name])
           #expect(ended.status == 0, "\(ended)")
           // The default handler of swift-log, because the program sets no other.
           #expect(ended.errors.split(separator: "\n").allSatisfy { $0.contains(" info ") }, "\(ended.errors)")

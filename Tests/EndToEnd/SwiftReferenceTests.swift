@@ -24,7 +24,7 @@ import Testing
   }
 
   private static func program(_ name: String) throws -> [String] {
-    try lines(Built.package.path + "/Tests/EndToEnd/Programs/\(name)/main.swift")
+    try lines(Built.package.path + "/Tests/EndToEnd/Programs/SwiftSamples/\(name).swift")
   }
 
   private static func blocks(_ article: String) throws -> [Block] {
@@ -69,7 +69,7 @@ import Testing
       let name = block.program ?? ""
       #expect(
         try Self.contains(Self.program(name), block.lines),
-        "\(article).md:\(block.line): \(name)/main.swift does not have these lines:\n\(block.lines.joined(separator: "\n"))")
+        "\(article).md:\(block.line): SwiftSamples/\(name).swift does not have these lines:\n\(block.lines.joined(separator: "\n"))")
     }
   }
 

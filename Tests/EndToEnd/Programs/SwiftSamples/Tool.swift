@@ -53,27 +53,31 @@ struct Tool {
   }
 }
 
-let tool = Tool(home: CommandLine.arguments[1])
-let index: JSONObject = ["path": "Id", "type": "string"]
-_ = try tool.store(.registerSoup, ["soupName": "people", "indexes": [.object(index)]])
-_ = try tool.store(.upsertSoupEntries, ["soupName": "people", "entries": [["Id": "mine"]]])
-let sync = try await tool.syncDown([
-  "soupName": "people", "target": ["type": "soql", "query": "SELECT Id, LastName FROM Contact"],
-  "options": ["mergeMode": "OVERWRITE"],
-])
-print("sync down \(sync["status"]?.stringValue ?? "?") with \(sync["totalSize"]?.integerValue ?? -1)")
+extension Tool {
+  @MainActor static func run() async throws {
+    let tool = Tool(home: CommandLine.arguments[1])
+    let index: JSONObject = ["path": "Id", "type": "string"]
+    _ = try tool.store(.registerSoup, ["soupName": "people", "indexes": [.object(index)]])
+    _ = try tool.store(.upsertSoupEntries, ["soupName": "people", "entries": [["Id": "mine"]]])
+    let sync = try await tool.syncDown([
+      "soupName": "people", "target": ["type": "soql", "query": "SELECT Id, LastName FROM Contact"],
+      "options": ["mergeMode": "OVERWRITE"],
+    ])
+    print("sync down \(sync["status"]?.stringValue ?? "?") with \(sync["totalSize"]?.integerValue ?? -1)")
 
-var limits = ScriptLimits()
-limits.isRestricted = true
-limits.instructions = 100_000_000
-let script = try ScriptState(host: tool.host, limits: limits)
-let outcome = script.run(
-  text: """
-    local tureen = require "tureen"
-    local spec = tureen.smartstore.buildSmartQuerySpec("SELECT count(*) FROM {people}", 1)
-    tureen.smartstore.runSmartQuery(spec, function(cursor) print("script sees " .. cursor.currentPageOrderedEntries[1][1]) end)
-    tureen.run()
-    while true do pcall(function() while true do end end) end
-    """)
-if case .limitReached(let kind, _) = outcome { print("script ended by its limit: \(kind)") } else { print("\(outcome)") }
-script.close()
+    var limits = ScriptLimits()
+    limits.isRestricted = true
+    limits.instructions = 100_000_000
+    let script = try ScriptState(host: tool.host, limits: limits)
+    let outcome = script.run(
+      text: """
+        local tureen = require "tureen"
+        local spec = tureen.smartstore.buildSmartQuerySpec("SELECT count(*) FROM {people}", 1)
+        tureen.smartstore.runSmartQuery(spec, function(cursor) print("script sees " .. cursor.currentPageOrderedEntries[1][1]) end)
+        tureen.run()
+        while true do pcall(function() while true do end end) end
+        """)
+    if case .limitReached(let kind, _) = outcome { print("script ended by its limit: \(kind)") } else { print("\(outcome)") }
+    script.close()
+  }
+}
