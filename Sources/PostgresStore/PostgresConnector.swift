@@ -12,6 +12,8 @@ package struct PostgresConnector: Sendable {
   package var connectTimeoutMs = Tuning.connectTimeoutMs
   package var answerTimeoutMs = Tuning.answerTimeoutMs
   package var lockTimeoutMs = Tuning.lockTimeoutMs
+  /// How often a transaction that has not begun waits that long for the store.
+  package var lockAttempts = Tuning.lockAttempts
   package var idleInTransactionMs = Tuning.idleInTransactionMs
 
   package init(_ address: PostgresAddress, password: @escaping @Sendable () throws -> String? = { nil }) {
@@ -24,6 +26,7 @@ package struct PostgresConnector: Sendable {
     var other = PostgresConnector(address, password: password)
     (other.connectTimeoutMs, other.answerTimeoutMs) = (connectTimeoutMs, answerTimeoutMs)
     (other.lockTimeoutMs, other.idleInTransactionMs) = (lockTimeoutMs, idleInTransactionMs)
+    other.lockAttempts = lockAttempts
     return other
   }
 

@@ -16,6 +16,9 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   let control: PostgresSchema
   private let session: PostgresSession
   private let writer: Writer
+  private let bulkLoadMinimum: Int
+  /// How often a transaction that has not begun waits for another host's.
+  private let lockAttempts: Int
   let readers: PostgresReaders
   // Used on `writerQueue` only:
   private let caches: StoreCaches
@@ -25,8 +28,15 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   /// - Parameters:
   ///   - name: The store's name, for messages.
   ///   - store: Opened in the control schema.
-  package init(name: String, _ store: PostgresSchema.Store, _ control: PostgresSchema, _ connector: PostgresConnector) {
+  ///   - bulkLoadMinimum: The announced number of records from which a first load builds its
+  ///     indexes afterwards; tests load fewer.
+  package init(
+    name: String, _ store: PostgresSchema.Store, _ control: PostgresSchema, _ connector: PostgresConnector,
+    bulkLoadMinimum: Int? = nil
+  ) {
     self.name = name
+    self.bulkLoadMinimum = bulkLoadMinimum ?? Tuning.bulkLoadMinimum
+    lockAttempts = connector.lockAttempts
     (self.store, self.control) = (store, control)
     location = "\(connector.address) (\(store.schema))"
     schema = PostgresName.quoted(store.schema)
@@ -70,6 +80,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
       do {
         let (result, seq) = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
           let transaction = PostgresTransaction(server, schema: schema, caches: caches)
+          transaction.bulkLoadMinimum = bulkLoadMinimum
           try transaction.begin()
           hasBegun = true
           let result = try body(transaction)
@@ -84,7 +95,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
         caches.forget()
         // Another host has the store for long, such as while it builds indexes.
         let isBusy = !hasBegun && (error as? PostgresError)?.sqlState == "55P03"
-        guard isBusy, attempts < Tuning.lockAttempts else { throw converted(error) }
+        guard isBusy, attempts < lockAttempts else { throw converted(error) }
       }
     }
   }

@@ -7,7 +7,7 @@ import Support
 extension PostgresTransaction {
   /// Begins a load if the soup is empty and the server announces many records.
   func beginBulkLoad(of table: SoupTable, _ storage: PageStorage) throws {
-    guard (storage.expectedTotal ?? 0) >= Tuning.deferIndexesFrom else { return }
+    guard (storage.expectedTotal ?? 0) >= bulkLoadMinimum else { return }
     let specs = table.soup.specs, others = specs.indices.filter { specs[$0].path != storage.idPath }
     guard !others.isEmpty else { return }
     let mark = BulkLoad(idPath: storage.idPath, process: .current)

@@ -9,6 +9,8 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   private var lastIds: [Int64: Int64] = [:]
   /// Ms since 1970 UTC, for the entries that a call writes.
   var stamp: Int64 = 0
+  /// The announced number of records from which a first load builds its indexes afterwards.
+  var bulkLoadMinimum = Tuning.bulkLoadMinimum
 
   override func begin() throws {
     server.add("UPDATE \(schema).state SET seq = seq + 1 RETURNING seq, soups")

@@ -48,7 +48,7 @@ enum Tuning {
   /// Bytes of COPY data to collect before they are sent: as large as a socket buffer.
   static let copyChunkBytes = 64 << 10
   /// The announced number of records from which a first load builds its indexes afterwards, as in SQLite's engine.
-  static let deferIndexesFrom = 20_000
+  static let bulkLoadMinimum = 20_000
   /// Seconds of silence after which a load on another host counts as ended: its pages come much faster, and a longer
   /// pause only means that its indexes are kept from then on.
   static let endedLoadS = 300

@@ -19,6 +19,9 @@ public struct TransportConfiguration: Sendable {
   public var log: RequestLog?
   /// The name of this transport's server in the log.
   public var logName = "org"
+  /// Called when an exchange begins, with a function that ends it as the idle timeout does; returns what to call at its end.
+  /// Tests of silent servers wait for an event with it instead of for the timeout.
+  package var watch: (@Sendable (_ giveUp: @escaping @Sendable () -> Void) -> @Sendable () -> Void)?
 
   public init() {}
 }
@@ -104,6 +107,8 @@ public final class HTTPTransport: Sendable {
     let collector = ResponseCollector(limit: configuration.largestResponse, hasBody: method != .HEAD)
     let deadline = timeoutS.map { NIODeadline.now() + .nanoseconds(Int64($0 * 1e9)) }
     let task = client.execute(request: request, delegate: collector, deadline: deadline)
+    let ended = configuration.watch?({ task.fail(reason: HTTPClientError.readTimeout) })
+    defer { ended?() }
     do {
       return try await withTaskCancellationHandler {
         try await task.get()

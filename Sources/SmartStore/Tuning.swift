@@ -21,7 +21,7 @@ enum Tuning {
   static let readers = 4
   /// The announced number of records from which a first load builds its indexes afterwards. Below
   /// it, there is nothing to gain.
-  static let deferIndexesFrom = 20_000
+  static let bulkLoadMinimum = 20_000
   /// The share of the readers that smart queries may use: they can take arbitrarily long, and other
   /// calls need a free reader.
   static let smartReaders = readers - 1
@@ -37,6 +37,11 @@ enum Tuning {
   static let queryExpressionDepth = 1000
   static let queryInstructions = 1_000_000
   static let queryLikePatternBytes = 1000
+  /// Parentheses inside one another: as many as the parser of SQLite 3.40 has places for.
+  static let queryParentheses = 100
+  /// SELECTs and VALUES of smart SQL. SQLite may recurse once for each, which takes about 1 KB of the
+  /// thread's stack; it allows 500 in one UNION.
+  static let querySelects = 1000
   /// Checks, one every thousand steps, after which a query that should end soon is cancelled: half
   /// a second of work.
   static let looksOfHurriedQuery = 10_000

@@ -22,7 +22,7 @@ final class Monitor: @unchecked Sendable {
   }
 }
 
-/// A joinable thread that runs one closure.
+/// A thread that runs one closure; join or detach it.
 struct WorkerThread: @unchecked Sendable {
   private final class Work {
     let body: @Sendable () -> Void
@@ -46,4 +46,7 @@ struct WorkerThread: @unchecked Sendable {
   }
 
   func join() { pthread_join(id, nil) }
+
+  /// Lets the thread end by itself. Not both this and `join`.
+  func detach() { pthread_detach(id) }
 }

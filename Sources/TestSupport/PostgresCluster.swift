@@ -26,6 +26,7 @@ package final class PostgresCluster: Sendable {
   }
 
   package let port: Int
+  private let heldPort = HeldPort()
   /// The certificate of a server with `isEncrypted`.
   package let certificate: String
   private let keeper: ChildProcess
@@ -39,7 +40,7 @@ package final class PostgresCluster: Sendable {
   package init(
     isStandby: Bool = false, following primary: PostgresCluster? = nil, isEncrypted: Bool = false
   ) throws {
-    port = PostgresCluster.freePort()
+    port = heldPort.number
     keeper = try ChildProcess.start(
       [
         "/bin/sh", "-c", PostgresCluster.script, "sh", PostgresCluster.programs ?? "", "\(port)", isStandby ? "standby" : "",
@@ -137,15 +138,6 @@ package final class PostgresCluster: Sendable {
     cd / && rm -rf "$folder"
     """
 
-  /// A port that was free just now, below those that the system gives to other tests' sockets meanwhile.
-  package static func freePort() -> Int {
-    while true {
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      defer { close(descriptor) }
-      if let port = Loopback.bind(descriptor, to: Int.random(in: 20_000..<32_000)) { return port }
-    }
-  }
-
   // MARK: Connections
 
   package func address(
@@ -157,39 +149,4 @@ package final class PostgresCluster: Sendable {
   }
 
   package func connect() throws -> PostgresConnection { try PostgresConnector(address()).connect() }
-}
-
-/// Sockets on 127.0.0.1.
-package enum Loopback {
-  /// Binds to a port and returns it; 0 is any free one.
-  /// - Returns: nil if the port is in use.
-  package static func bind(_ descriptor: Int32, to port: Int = 0) -> Int? {
-    var address = sockaddr_in(), length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    address.sin_port = UInt16(port).bigEndian
-    return withUnsafeMutablePointer(to: &address) {
-      let isBound = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-      }
-      guard isBound else { return nil }
-      return Int(UInt16(bigEndian: $0.pointee.sin_port))
-    }
-  }
-
-  package static func connect(_ port: Int) -> Int32? {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    address.sin_port = UInt16(port).bigEndian
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    if status == 0 { return descriptor }
-    close(descriptor)
-    return nil
-  }
 }

@@ -29,19 +29,22 @@ package final class TemporaryFolder: Sendable {
 package final class TemporaryStore {
   package let folder: TemporaryFolder
   package private(set) var store: Store
+  private let bulkLoadMinimum: Int?
 
   /// The path of the database file.
   package var path: String { store.path }
   private var place: String { folder.path + "/store.sqlite" }
 
-  package init() throws {
+  /// - Parameter bulkLoadMinimum: See ``TestEngine/store(at:bulkLoadMinimum:)``.
+  package init(bulkLoadMinimum: Int? = nil) throws {
+    self.bulkLoadMinimum = bulkLoadMinimum
     folder = try TemporaryFolder()
-    store = try TestEngine.store(at: folder.path + "/store.sqlite")
+    store = try TestEngine.store(at: folder.path + "/store.sqlite", bulkLoadMinimum: bulkLoadMinimum)
   }
 
   /// Creates a store with one soup.
-  package convenience init(soup: String, _ specs: [IndexSpec]) throws {
-    try self.init()
+  package convenience init(soup: String, _ specs: [IndexSpec], bulkLoadMinimum: Int? = nil) throws {
+    try self.init(bulkLoadMinimum: bulkLoadMinimum)
     try store.registerSoup(soup, indexSpecs: specs)
   }
 
@@ -50,7 +53,7 @@ package final class TemporaryStore {
   /// Closes the store and reopens the same database.
   package func reopen() throws {
     store.close()
-    store = try TestEngine.store(at: place)
+    store = try TestEngine.store(at: place, bulkLoadMinimum: bulkLoadMinimum)
   }
 
   /// Opens a second store on the same database, as another process would. The caller closes it.

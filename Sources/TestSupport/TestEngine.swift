@@ -16,21 +16,28 @@ package enum TestEngine {
   // MARK: Stores
 
   /// Opens the store of a path, and creates it if it is missing.
-  /// - Parameter path: An absolute path of a file.
-  package static func store(at path: String) throws -> Store {
-    guard isPostgres else { return try Store(name: "test", isGlobal: false, path: path) }
-    return Store(name: "test", isGlobal: false, engine: try postgres(path))
+  /// - Parameters:
+  ///   - path: An absolute path of a file.
+  ///   - bulkLoadMinimum: The announced number of records from which a first load builds its indexes afterwards; nil for the
+  ///     usual one.
+  package static func store(at path: String, bulkLoadMinimum: Int? = nil) throws -> Store {
+    guard isPostgres else {
+      return try Store(
+        name: "test", isGlobal: false, path: path, key: TestKey.key, busyTimeoutMs: nil, bulkLoadMinimum: bulkLoadMinimum)
+    }
+    return Store(name: "test", isGlobal: false, engine: try postgres(path, bulkLoadMinimum: bulkLoadMinimum))
   }
 
   /// Opens the store of a path on PostgreSQL, also while other tests have SQLite.
-  package static func postgres(_ path: String) throws -> any StoreEngine {
+  package static func postgres(_ path: String, bulkLoadMinimum: Int? = nil) throws -> any StoreEngine {
     let store = try session.get().run { link in
       let connection = try link.connection()
       try shared.open(connection)
       return try shared.openStore(connection, org: "test", user: path, name: "test")
     }
     opened.withLock { $0.stores[path] = store }
-    return PostgresEngine(name: "test", store, shared, PostgresConnector(try address(shared.name)))
+    return PostgresEngine(
+      name: "test", store, shared, PostgresConnector(try address(shared.name)), bulkLoadMinimum: bulkLoadMinimum)
   }
 
   /// Opens the stores of one user below a folder, and the global ones.

@@ -71,7 +71,7 @@ class Service:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=600)
         self.process.stdout.close()
         self.errors.close()
 
@@ -91,7 +91,7 @@ class Way:
 
             def handle_one(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                connection = HTTPConnection(way.target, timeout=60)
+                connection = HTTPConnection(way.target, timeout=600)
                 # The service builds its URLs from the name that clients know it by.
                 headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
                 connection.request(self.command, self.path, body or None, headers)
@@ -149,7 +149,7 @@ class ServiceCase(unittest.TestCase):
     def connect(self, base, **settings):
         """A home of its own with a connection `service`."""
         self.home = self.folder()
-        settings = {"baseURL": self.way.url + base, "timeoutS": 20, **settings}
+        settings = {"baseURL": self.way.url + base, "timeoutS": 600, **settings}
         Path(self.home, "connections.json").write_text(json.dumps({"service": settings}))
 
     def start_script(self, target, body, name="script", **given):
@@ -165,7 +165,7 @@ class ServiceCase(unittest.TestCase):
 
     def told(self, run):
         """Waits for a script that was started: what it reported, by kind, and the soup's rows by id."""
-        output, errors = run.communicate(timeout=180)
+        output, errors = run.communicate(timeout=900)
         self.assertEqual(run.returncode, 0, output + errors)
         told, rows = {}, {}
         for line in output.splitlines():
@@ -305,7 +305,7 @@ class TwoWayTests:
 
             self.way.passed = kill
             run = self.start_script(self.target, "up()")
-            run.communicate(timeout=180)
+            run.communicate(timeout=900)
             self.assertIn(run.returncode, (0, -signal.SIGKILL))
             self.assert_made_once(titles)
         self.way.passed = lambda method, path: None

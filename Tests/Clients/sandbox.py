@@ -129,6 +129,6 @@ class Sandbox:
     def stop(self):
         if self.process:
             self.process.terminate()
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=600)
             self.process.stdout.close()
         self.folder.cleanup()

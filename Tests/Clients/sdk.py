@@ -41,7 +41,7 @@ def brought(variable, path, command):
 def checks(test, command, folder, **options):
     """Runs a program that prints `ok` or `not ok` for each of its checks, in a folder that it may fill."""
     done = subprocess.run(
-        command, timeout=180, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, **options)
+        command, timeout=900, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, **options)
     failures = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
     test.assertEqual(done.returncode, 0, "\n".join(failures))
     test.assertGreater(done.stdout.count("\nok "), 10, done.stdout)

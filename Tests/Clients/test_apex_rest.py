@@ -88,9 +88,9 @@ class ApexRestTests(unittest.TestCase):
             endless = pool.submit(self.sf.apexecute, "forever", method="POST")
             others = [pool.submit(self.visit, f"Meanwhile {number}", "queue") for number in range(3)]
             with self.assertRaises(SalesforceGeneralError) as caught:
-                endless.result(timeout=60)
+                endless.result(timeout=600)
             for other in others:
-                self.assertEqual(other.result(timeout=60)["site"], "queue")
+                self.assertEqual(other.result(timeout=600)["site"], "queue")
         self.assertEqual(
             caught.exception.content,
             [{"errorCode": "APEX_ERROR", "message": "System.LimitException: Apex CPU time limit exceeded"}])

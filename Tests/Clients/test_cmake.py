@@ -52,7 +52,7 @@ endforeach()
 
 def run(command, folder, **options):
     return subprocess.run(
-        command, cwd=folder, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+        command, cwd=folder, timeout=900, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
 def temporary(test):

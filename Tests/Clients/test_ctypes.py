@@ -115,7 +115,7 @@ class OpenTests(Places, unittest.TestCase):
         def version(**more):
             return subprocess.run(
                 [sys.executable, "-W", "error", "-c", program, self.folder / "home"], env={**environment, **more},
-                capture_output=True, text=True, timeout=120)
+                capture_output=True, text=True, timeout=900)
 
         self.assertRegex(version(TUREEN_LIBRARY=str(LIBRARY)).stdout, r"^\d+\.\d+\.\d+\n$")
         self.assertIn("nowhere.so", version(TUREEN_LIBRARY="/nowhere.so").stderr)
@@ -747,7 +747,7 @@ class SyncTests(Places, unittest.TestCase):
         page = (ROOT / "bridge-spec/guide/embedding.md").read_text()
         program = re.search(r"^```python\n(.*?)^```$", page, re.S | re.M)[1].replace("/var/lib/kiosk", self.sandbox.folder.name)
         ended = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=120,
+            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=900,
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "scripts"), "PYTHONDONTWRITEBYTECODE": "1",
                  "TUREEN_LIBRARY": str(LIBRARY)})
         self.assertEqual((ended.stderr, ended.returncode), ("", 0))

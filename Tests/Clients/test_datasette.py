@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from ports import HeldPort
 from sandbox import ROOT
 
 COUNT = 10_000
@@ -76,11 +77,12 @@ class DatasetteTests(unittest.TestCase):
             # Seven rows a second, in another order than their ids.
             database.executemany("INSERT INTO items VALUES (?, ?, ?)", (
                 (id, f"item {id}", stamp(id * 7919 % COUNT // 7)) for id in range(1, COUNT + 1)))
-        cls.serve(0)
+        cls.held = HeldPort()
+        cls.serve()
 
     @classmethod
-    def serve(cls, port):
-        command = [sys.executable, "-m", "datasette", "serve", cls.database, "--port", str(port)]
+    def serve(cls):
+        command = [sys.executable, "-m", "datasette", "serve", cls.database, "--port", str(cls.held.number)]
         cls.server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in cls.server.stderr:
             if found := re.search(r"running on (http://\S+?:(\d+))", line):
@@ -91,12 +93,13 @@ class DatasetteTests(unittest.TestCase):
     @classmethod
     def stop(cls):
         cls.server.terminate()
-        cls.server.wait(timeout=30)
+        cls.server.wait(timeout=600)
         cls.server.stderr.close()
 
     @classmethod
     def tearDownClass(cls):
         cls.stop()
+        cls.held.close()
         cls.folder.cleanup()
 
     def change(self, *statements):
@@ -115,7 +118,7 @@ class DatasetteTests(unittest.TestCase):
         script = Path(folder, "script.lua")
         script.write_text(text)
         run = subprocess.run([ROOT / ".build/debug/tureen", "run", "--home", folder / "home", "--quiet", *options, script],
-                             capture_output=True, text=True, timeout=120)
+                             capture_output=True, text=True, timeout=900)
         self.assertEqual(run.returncode, 0, run.stderr)
         lines, rows = [], {}
         for line in run.stdout.splitlines():
@@ -153,7 +156,7 @@ class DatasetteTests(unittest.TestCase):
             self.assertEqual(rows, self.truth())
 
         # It comes back at the same address, and the sync goes on.
-        self.serve(self.url.rsplit(":", 1)[1])
+        self.serve()
         self.change("UPDATE items SET name = 'back', changed = '2026-03-01T00:00:00Z' WHERE id = 7")
         lines, rows = self.run_script(AGAIN)
         self.assertEqual(rows, self.truth())

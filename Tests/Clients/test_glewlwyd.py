@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import socket
 import sqlite3
 import subprocess
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import requests
 
+from ports import HeldPort
 from rest_service import ROOT, ServiceCase, Way
 
 SCHEMA = Path("/usr/share/doc/glewlwyd/database/init.sqlite3.sql.gz")
@@ -48,12 +48,10 @@ class Glewlwyd:
         database, configuration = folder / "glewlwyd.db", folder / "glewlwyd.conf"
         with sqlite3.connect(database) as connection:
             connection.executescript(gzip.open(SCHEMA, "rt").read())
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://localhost:{port}"
+        self.held = HeldPort()
+        self.url = f"http://localhost:{self.held.number}"
         modules = {"user_module": "user", "client_module": "client", "user_auth_scheme_module": "scheme", "plugin_module": "plugin"}
-        lines = [f"port={port}", 'bind_address="127.0.0.1"', f'external_url="{self.url}"', 'api_prefix="api"', "cookie_secure=0",
+        lines = [f"port={self.held.number}", 'bind_address="127.0.0.1"', f'external_url="{self.url}"', 'api_prefix="api"', "cookie_secure=0",
                  'log_mode="console"', 'log_level="WARNING"', "login_api_enabled=true", 'session_key="SESSION"',
                  'static_files_path="/usr/share/glewlwyd/webapp/"', 'hash_algorithm="SHA512"', "use_secure_connection=false",
                  *(f'{name}_path="/usr/lib/glewlwyd/{where}"' for name, where in modules.items()),
@@ -73,7 +71,7 @@ class Glewlwyd:
 
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while True:
             try:
                 requests.get(f"{self.url}/config", timeout=5)
@@ -85,7 +83,7 @@ class Glewlwyd:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=600)
 
     def ask(self, method, path, body=None):
         answer = self.session.request(method, f"{self.url}/api{path}", json=body)
@@ -97,7 +95,7 @@ class Glewlwyd:
 
     def of_client(self, path, token):
         auth = (CLIENT["client_id"], self.password)
-        return requests.post(f"{self.url}/api/glwd/{path}", data={"token": token}, auth=auth, timeout=30)
+        return requests.post(f"{self.url}/api/glwd/{path}", data={"token": token}, auth=auth, timeout=600)
 
     def revoke(self, token):
         self.of_client("revoke", token).raise_for_status()
@@ -161,7 +159,7 @@ class GlewlwydTests(ServiceCase):
     def set_up(self, **auth):
         auth = {"type": "clientCredentials", "tokenURL": self.way.url + TOKEN, "clientId": "tureen", "clientSecret": {"file": "secret"},
                 "scopes": ["data"], **auth}
-        settings = {"baseURL": self.data.url, "timeoutS": 20, "auth": auth, "cache": False}
+        settings = {"baseURL": self.data.url, "timeoutS": 600, "auth": auth, "cache": False}
         Path(self.home, "connections.json").write_text(json.dumps({"service": settings}))
 
     def read(self, times=1):
@@ -175,7 +173,7 @@ class GlewlwydTests(ServiceCase):
             tureen.main(function() {READ} end)
         """)
         run = subprocess.run([ROOT / ".build/debug/tureen", "run", "--home", self.home / "home", "--quiet", "--log-requests=debug",
-                              script], capture_output=True, text=True, timeout=180)
+                              script], capture_output=True, text=True, timeout=900)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         for secret in [CLIENT["password"], *filter(None, self.data.tokens)]:
             self.assertNotIn(secret, run.stdout + run.stderr)

@@ -5,7 +5,6 @@ import os
 import pty
 import select
 import shutil
-import socket
 import stat
 import subprocess
 import tempfile
@@ -18,23 +17,13 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from ports import HeldPort
+
 ROOT = Path(__file__).resolve().parents[2]
 TUREEN = ROOT / ".build/debug/tureen"
-SECONDS = 120
+SECONDS = 600
 
 ANN, BOB, GUY, PASSWORD = "ann@acme.com", "bob@acme.com", "guy@acme.com", "h0pper & <co>"
-
-
-def free_port():
-    """A port below those that the system gives out by itself, free on both loopback addresses."""
-    for port in range(21000 + os.getpid() % 5000, 32000):
-        with socket.socket(socket.AF_INET6) as one:
-            try:
-                one.bind(("::", port))
-                return port
-            except OSError:
-                continue
-    raise RuntimeError("there is no free port")
 
 
 class Terminal:
@@ -83,7 +72,8 @@ class LoginTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="tureen-login-")
-        cls.port = free_port()
+        cls.held = HeldPort()
+        cls.port = cls.held.number
         cls.redirect = f"http://localhost:{cls.port}/OauthRedirect"
         sign_in = Path(cls.folder.name, "sign-in.json")
         sign_in.write_text(json.dumps({
@@ -101,8 +91,9 @@ class LoginTests(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.sandbox.terminate()
-        cls.sandbox.wait(timeout=30)
+        cls.sandbox.wait(timeout=SECONDS)
         cls.sandbox.stdout.close()
+        cls.held.close()
         cls.folder.cleanup()
 
     def setUp(self):
@@ -115,8 +106,10 @@ class LoginTests(unittest.TestCase):
         for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", *arguments):
             options.add_argument(argument)
         options.binary_location = shutil.which("chromium")
+        held = HeldPort()
+        self.addCleanup(held.close)
         # Named, so that nothing is looked for on the internet.
-        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver"), port=held.number))
         self.addCleanup(driver.quit)
         driver.set_page_load_timeout(SECONDS)
         return driver

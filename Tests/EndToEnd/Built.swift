@@ -46,10 +46,9 @@ final class Workplace: Sendable {
   let path: String
 
   init() throws {
-    // Whatever the machine's habit: others must not be able to write to the configuration files of the tests.
-    umask(0o022)
     path = FileManager.default.temporaryDirectory.path + "/tureen-end-to-end-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    Workplace.protect(path)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -61,7 +60,18 @@ final class Workplace: Sendable {
   func write(_ text: String, to name: String) throws -> String {
     let file = path + "/" + name
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    var below = path
+    for part in name.split(separator: "/") {
+      below += "/" + part
+      Workplace.protect(below)
+    }
     return file
+  }
+
+  /// Makes sure that others cannot write to it, as `tureen` demands, whatever the machine's umask is.
+  private static func protect(_ path: String) {
+    var info = stat()
+    if stat(path, &info) == 0, info.st_mode & 0o022 != 0 { chmod(path, info.st_mode & 0o7755) }
   }
 
   /// Creates a folder with the library under the name that Lua looks for. Returns the `LUA_CPATH` for it.

@@ -1,9 +1,14 @@
 import Foundation
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// Tests that `tureen login`, `orgs`, `whoami` and `logout` do not leak secrets, against servers that quote all requests.
+///
+/// With healthy servers each way to sign in runs every command, with both places for sessions. In each other mood one way does,
+/// with one of the places, chosen by the seed of the random tests: each mood meets every command, and CI takes another seed for
+/// each commit. `TUREEN_CASES=all` runs all. ``CanaryTests`` has the flows of the same sign-ins in every mood.
 @Suite(.timeLimit(.minutes(30))) struct CommandCanaryTests {
   /// Only the session contains secrets; the credentials files that `login` writes name their locations.
   private static let keepers = ["session.json"]
@@ -52,9 +57,24 @@ import Testing
     }
   }
 
-  @Test(arguments: ["jwt", "jwtCommand", "clientCredentials", "password", "token", "tokenInput", "sfdxUrl"], [false, true])
+  /// The ways to sign in at a server of these tests.
+  private static let names = ["jwt", "jwtCommand", "clientCredentials", "password", "token", "tokenInput"]
+
+  /// Returns the moods in which a way runs.
+  private static func moods(_ name: String, _ keepsElsewhere: Bool) -> [CanaryTests.Mood] {
+    guard let number = names.firstIndex(of: name) else { return [.good] }
+    let seed = RandomSeed.value, count = UInt64(names.count)
+    return CanaryTests.Mood.allCases.enumerated().filter { n, mood in
+      let isMine = (seed &+ UInt64(n)) % count == UInt64(number),
+        isHere = (seed / count + UInt64(n)) % 2 == (keepsElsewhere ? 1 : 0)
+      return mood == .good || TestCases.all || isMine && isHere
+    }.map(\.element)
+  }
+
+  @Test(arguments: names + ["sfdxUrl"], [false, true])
   func canaries_ofEachCommand_comeOutNowhere(name: String, keepsElsewhere: Bool) async throws {
-    for mood in CanaryTests.Mood.allCases where name != "sfdxUrl" || mood == .good {
+    let again = RandomSeed.again(Self.self, [:])
+    for mood in Self.moods(name, keepsElsewhere) {
       let bed = try Bed(mood), flow = try Self.flow(name, bed)
       for (file, text) in flow.files { try bed.place.write(text, to: file, mode: 0o600) }
       var environment = flow.environment
@@ -73,14 +93,14 @@ import Testing
           Built.tureen, words + ["--home", bed.place.home], environment: environment, in: bed.place.path,
           input: words[0] == "login" ? flow.input.map { bed.place.path + "/" + $0 } : nil
         ).ended()
-        bed.check(ended.output, "\(name) \(mood) \(words[0]): stdout")
-        bed.check(ended.errors, "\(name) \(mood) \(words[0]): stderr")
+        bed.check(ended.output, "\(name) \(mood) \(words[0]): stdout, \(again)")
+        bed.check(ended.errors, "\(name) \(mood) \(words[0]): stderr, \(again)")
         if mood == .good, name != "sfdxUrl" { #expect(ended.status == 0, "\(name) \(words): \(ended)") }
         if name == "password", words[0] == "login", mood == .good {
           #expect(ended.errors.components(separatedBy: "2027-02-20").count == 2, "the end of the flow is named once: \(ended)")
         }
       }
-      bed.checkFiles("\(name) \(mood)", given: Array(flow.files.keys), keepers: Self.keepers)
+      bed.checkFiles("\(name) \(mood), \(again)", given: Array(flow.files.keys), keepers: Self.keepers)
       #expect(!keepsElsewhere || !hasSession(in: bed.place.home), "\(name) \(mood): the session is with the program alone")
     }
   }

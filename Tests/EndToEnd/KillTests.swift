@@ -10,38 +10,45 @@ import Testing
 /// Kills syncs with `kill -9` at random points. The next run continues: nothing is lost or created twice, and no sync stays
 /// RUNNING.
 ///
-/// `TUREEN_KILLS` sets the number of kills in each direction (default 100), `TUREEN_SEED` the random points.
-/// `scripts/dev/scenarios` sets both.
+/// `TUREEN_KILLS` sets the number of kills in each direction (default 25), `TUREEN_SEED` the random points.
+/// `scripts/dev/scenarios` sets both. A failure says how to repeat them.
 @Suite(.serialized) struct KillTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let kills = environment["TUREEN_KILLS"].flatMap { Int($0) } ?? 100
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 9
+  private static let kills = RandomSeed.count("KILLS", usual: 25)
+  private static let again = RandomSeed.again(Self.self, ["KILLS": kills])
 
   @Test func syncDown_killedAnywhere_isCompletedByTheNextRun() async throws {
-    let bench = try await KillBench(seed: Self.seed)
+    try await RandomSeed.walk(Self.again) { try await killDowns() }
+  }
+
+  private func killDowns() async throws {
+    let bench = try await KillBench(seed: RandomSeed.value)
     for round in 0..<max(1, Self.kills / 4) {
       try bench.changeServer(round)
       for _ in 0..<4 { try await bench.run("down", killedAtRequest: 1...14) }
       let end = try await bench.run("down", killedAtRequest: nil)
-      #expect(end.output.contains("DONE"), "seed \(Self.seed), round \(round): \(end.output)\(end.errors)")
-      #expect(!end.output.contains("left RUNNING"), "seed \(Self.seed), round \(round): \(end.output)")
-      #expect(try await bench.stored() == bench.onServer(), "seed \(Self.seed), round \(round)")
+      #expect(end.output.contains("DONE"), "\(Self.again), round \(round): \(end.output)\(end.errors)")
+      #expect(!end.output.contains("left RUNNING"), "\(Self.again), round \(round): \(end.output)")
+      #expect(try await bench.stored() == bench.onServer(), "\(Self.again), round \(round)")
     }
     await bench.close()
   }
 
   @Test func syncUp_killedAnywhere_sendsEverythingOnce() async throws {
-    let bench = try await KillBench(seed: Self.seed &+ 1)
+    try await RandomSeed.walk(Self.again) { try await killUps() }
+  }
+
+  private func killUps() async throws {
+    let bench = try await KillBench(seed: RandomSeed.value &+ 1)
     _ = try await bench.run("down", killedAtRequest: nil)
     for round in 0..<max(1, Self.kills / 10) {
       _ = try await bench.run("edit", killedAtRequest: nil)
       for _ in 0..<10 { try await bench.run("up", killedAtRequest: 1...8) }
       let end = try await bench.run("up", "finish", killedAtRequest: nil)
-      let said: Comment = "seed \(Self.seed), round \(round): \(end.output)\(end.errors)"
+      let said: Comment = "\(Self.again), round \(round): \(end.output)\(end.errors)"
       #expect(end.output.contains("DONE") && end.output.contains("dirty 0"), said)
       let there = try bench.onServer()
-      #expect(Set(there).count == there.count, "seed \(Self.seed), round \(round): made twice")
-      #expect(try await bench.stored() == there, "seed \(Self.seed), round \(round)")
+      #expect(Set(there).count == there.count, "\(Self.again), round \(round): made twice")
+      #expect(try await bench.stored() == there, "\(Self.again), round \(round)")
     }
     await bench.close()
   }

@@ -1,15 +1,14 @@
 import Foundation
 import Glibc
 import JSON
-import Synchronization
+import TestSupport
 import Testing
 
 /// Tests `tureen login` against a sandbox org: exit statuses, output, files.
 @Suite(.timeLimit(.minutes(30))) struct LoginTests {
   private let place: Workplace
-  /// A port below the ephemeral range that no other test uses.
-  private let port = 15_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 5_000
-  private static let ports = Atomic<Int>(0)
+  private let heldPort = HeldPort()
+  private var port: Int { heldPort.number }
 
   init() throws { place = try Workplace() }
 
@@ -210,14 +209,9 @@ import Testing
   @Test func login_portInUse_is69BeforeAnAddressIsShown() async throws {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-    }
-    #expect(status == 0 && listen(socket, 1) == 0)
+    var on: Int32 = 1
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    #expect(Loopback.bind(socket, to: port) == port && listen(socket, 1) == 0)
     let ended = try await login(browserArguments(nil, ["--json", "--url", "https://acme.my.salesforce.com"]))
     #expect(ended.status == 69 && ended.output == "" && !ended.errors.contains("authorize"), "\(ended)")
     #expect(ended.errors.contains("port \(port) of 127.0.0.1"))

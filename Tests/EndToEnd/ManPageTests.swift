@@ -6,15 +6,24 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct ManPageTests {
   private static let script = Built.package.path + "/scripts/dev/man"
 
-  /// Makes the pages in the folder `man` of the workplace and returns their names.
+  /// Makes the pages in the folder `man` of the workplace and returns their names. Once for all checks: each page takes a start
+  /// of `tureen`.
   private func make(_ place: Workplace) async throws -> [String] {
     let ended = try await place.run(Self.script, ["man", Built.tureen], environment: ["SOURCE_DATE_EPOCH": "0"])
     #expect(ended.status == 0, "\(ended)")
     return try FileManager.default.contentsOfDirectory(atPath: place.path + "/man").sorted()
   }
 
-  @Test func pages_areThereForEachCommand() async throws {
+  @Test func pages_areThereForEachCommandAndFormatted() async throws {
     let place = try Workplace(), pages = try await make(place)
+    try await expectEachCommand(pages, place)
+    for command in [["mandoc", "-T", "lint"], ["groff", "-man", "-ww", "-Tutf8", "-z"]] {
+      try await expectNoWarning(command, pages, place)
+    }
+    try await expectSectionsOfRun(place)
+  }
+
+  private func expectEachCommand(_ pages: [String], _ place: Workplace) async throws {
     let ended = try await place.run(Built.tureen, ["--experimental-dump-help"])
     var names: [String] = []
     func take(_ command: JSONValue, _ path: String) {
@@ -28,20 +37,15 @@ import Testing
     #expect(pages == names.sorted())
   }
 
-  @Test(arguments: [["mandoc", "-T", "lint"], ["groff", "-man", "-ww", "-Tutf8", "-z"]])
-  func formatter_hasNoWarning(_ command: [String]) async throws {
+  /// All pages at once: a warning names its page.
+  private func expectNoWarning(_ command: [String], _ pages: [String], _ place: Workplace) async throws {
     guard FileManager.default.fileExists(atPath: "/usr/bin/" + command[0]) else { return }
-    let place = try Workplace()
-    for page in try await make(place) {
-      let ended = try await place.run("/usr/bin/" + command[0], command.dropFirst() + ["man/" + page])
-      #expect(ended.status == 0 && ended.output + ended.errors == "", "\(page): \(ended)")
-    }
+    let ended = try await place.run("/usr/bin/" + command[0], command.dropFirst() + pages.map { "man/" + $0 })
+    #expect(ended.status == 0 && ended.output + ended.errors == "", "\(command): \(ended)")
   }
 
   /// At 80 columns all sections are visible and no line is wider.
-  @Test func pageOfRun_hasItsSectionsWithin80Columns() async throws {
-    let place = try Workplace()
-    _ = try await make(place)
+  private func expectSectionsOfRun(_ place: Workplace) async throws {
     let ended = try await place.run(
       "/bin/sh", ["-c", "groff -man -Tutf8 -P-cbou -rLL=78n man/tureen-run.1 man/tureen.1"], environment: ["LC_ALL": "C.UTF-8"])
     #expect(ended.status == 0, "\(ended)")

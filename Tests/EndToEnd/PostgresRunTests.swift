@@ -7,7 +7,8 @@ import Testing
 
 /// Stores in PostgreSQL with the built command: two homes stand for two machines.
 @Suite(
-  .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)"))
+  .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)"),
+  .ownThreads)
 struct PostgresRunTests {
   /// The environment of a run whose stores are in a schema of the test's own.
   private func environment(_ schema: String, user: String = "tureen", port: Int? = nil) throws -> [String: String] {

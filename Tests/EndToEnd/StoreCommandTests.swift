@@ -147,7 +147,8 @@ import Testing
 
 /// The same with a database.
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
+  .timeLimit(.minutes(5)), .ownThreads,
+  .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
 )
 struct StoreDatabaseCommandTests {
   /// The environment of a command whose database is a schema of the test's own.
@@ -315,7 +316,8 @@ struct StoreDatabaseCommandTests {
 
 /// Commands that delete the stores of a user delete those in the database, too.
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
+  .timeLimit(.minutes(5)), .ownThreads,
+  .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
 )
 struct AccountStoreTests {
   private let place: Workplace

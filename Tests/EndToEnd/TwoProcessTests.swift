@@ -13,16 +13,20 @@ import Testing
 ///
 /// `TUREEN_KILLS` and `TUREEN_SEED` have the same meaning as for ``KillTests``.
 @Suite(.serialized) struct TwoProcessTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let rounds = max(1, (environment["TUREEN_KILLS"].flatMap { Int($0) } ?? 100) / 20)
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 4
+  private static let kills = RandomSeed.count("KILLS", usual: 25)
+  private static let again = RandomSeed.again(Self.self, ["KILLS": kills])
 
   @Test func twoPrograms_onOneStore_loseNothingAndMakeNothingTwice() async throws {
-    let bench = try await PairBench(seed: Self.seed)
-    for round in 0..<Self.rounds {
+    try await RandomSeed.walk(Self.again) { try await runBoth() }
+  }
+
+  private func runBoth() async throws {
+    let bench = try await PairBench(seed: RandomSeed.value)
+    // At least three: the first program is killed, the second one, none.
+    for round in 0..<max(3, Self.kills / 20) {
       try await bench.round(round)
       let end = try await bench.finish()
-      let said = "seed \(Self.seed), round \(round)\n\(bench.said.joined(separator: "\n"))\n\(end.output)\(end.errors)"
+      let said = "\(Self.again), round \(round)\n\(bench.said.joined(separator: "\n"))\n\(end.output)\(end.errors)"
       #expect(end.output.contains("up DONE") && end.output.contains("down DONE") && end.output.contains("dirty 0"), "\(said)")
       #expect(!end.output.contains("left RUNNING"), "\(said)")
       let there = try bench.onServer(), here = try await bench.stored()

@@ -9,7 +9,7 @@ import Testing
 /// `tureen job` and `tureen worker` with the built command, on PostgreSQL.
 @Suite(
   .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)"),
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(10)), .ownThreads)
 struct WorkerTests {
   /// A project with a soup, a sync, scripts, and a schema of its own on the shared server.
   private final class Project {
@@ -185,7 +185,7 @@ struct WorkerTests {
   /// Waits until the script has started. - Returns: Its argument and its process.
   private func started(_ project: Project) async throws -> (argument: String, process: pid_t) {
     let path = project.place.path + "/running"
-    while !FileManager.default.fileExists(atPath: path) { await Task.yield() }
+    while !FileManager.default.fileExists(atPath: path) { try await Task.sleep(for: .milliseconds(10)) }
     let lines = try String(contentsOfFile: path, encoding: .utf8).components(separatedBy: "\n")
     return (lines[0], try #require(pid_t(lines[1])))
   }
@@ -196,7 +196,7 @@ struct WorkerTests {
       let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
       // In a container without a process that reaps orphans they stay as zombies.
       guard let stat, let close = stat.lastIndex(of: ")"), !stat[close...].hasPrefix(") Z") else { return true }
-      await Task.yield()
+      try? await Task.sleep(for: .milliseconds(10))
     }
   }
 

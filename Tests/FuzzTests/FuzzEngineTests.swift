@@ -50,7 +50,7 @@ import Testing
     #expect(report.rounds == 1_500 && report.failures.count == 1 && report.refused > 0)
     let failed = try files("failed")
     #expect(failed.count == 1 && failed[0].count == 2 && Set(failed[0]) == Set("7x".utf8))
-    #expect(report.failures[0].contains("seed 4242") && report.failures[0].contains(folder.path + "/failed/broken-"))
+    #expect(report.failures[0].contains("TUREEN_FUZZ_SEED=4242") && report.failures[0].contains(folder.path + "/failed/broken-"))
   }
 
   @Test func run_oneInput_breaksTheRuleAgain() async throws {

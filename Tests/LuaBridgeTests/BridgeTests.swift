@@ -224,7 +224,7 @@ import Testing
         """)
     #expect(message(outcome).hasPrefix("not polled"))
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    #expect(poll(&entry, 1, 10_000) == 1)
+    #expect(poll(&entry, 1, 600_000) == 1)
     #expect(script.run(text: Self.prelude + "check(tureen.poll(0) == 1)") == .done)
     #expect(poll(&entry, 1, 0) == 0)
   }

@@ -16,6 +16,7 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   private var state = State()
   /// Signalled when an action that concerns all stores has run, which is after all other actions.
   let atRest = DispatchSemaphore(value: 0)
+  let hasShutDown = DispatchSemaphore(value: 0)
   /// Called for the soup "interrupt".
   var onInterrupt: @Sendable () -> Void = {}
 
@@ -175,5 +176,8 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
 
   func sdkInfo() throws -> JSONObject { ["sdkVersion": "14.0.0", "appName": "fake"] }
 
-  func shutdown() { lock.withLock { state.shutdowns += 1 } }
+  func shutdown() {
+    lock.withLock { state.shutdowns += 1 }
+    hasShutDown.signal()
+  }
 }

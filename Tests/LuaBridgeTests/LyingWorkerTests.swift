@@ -8,7 +8,7 @@ import Testing
 @testable import LuaBridge
 
 /// Workers that scripts have taken over: what they send, and what the walls leave them.
-@Suite(.enabled(if: Isolation.isSupported)) struct LyingWorkerTests {
+@Suite(.enabled(if: Isolation.isSupported), .ownThreads) struct LyingWorkerTests {
   private static let liar = Result { try Isolation.compile("liar", defining: ["-DLAYERS=15"]) }
   private static let bare = Result { try Isolation.compile("liar", defining: ["-DLAYERS=7"]) }
 

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import LuaBridge
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests plug-ins in Swift, which scripts call through a bridge with a fake host.
@@ -28,16 +29,9 @@ import Testing
 
     """
 
-  /// Runs blocking code on a thread of its own, because the tasks of plug-ins need the pool's threads.
-  private func onThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
-    }
-  }
-
-  /// Runs a function's body as a task.
+  /// Runs a function's body as a task. The tasks of plug-ins need the pool's threads.
   private func run(_ body: String, on host: FakeHost) async throws -> ScriptState.Outcome {
-    try await onThread {
+    try await onOwnThreads {
       let script = try ScriptState(host: host)
       defer { script.close() }
       return script.run(
@@ -186,7 +180,7 @@ import Testing
     let host = FakeHost()
     try host.plugins.register(
       Echo(actions: ["never": { _ in await withUnsafeContinuation { (_: UnsafeContinuation<JSONValue, Never>) in } }]))
-    let outcome = try await onThread {
+    let outcome = try await onOwnThreads {
       let script = try ScriptState(host: host)
       defer { script.close() }
       let bridge = script.bridge
@@ -239,7 +233,7 @@ import Testing
   @Test func callsAndEvents_mailboxFull_areRefused() async throws {
     let host = FakeHost()
     try host.plugins.register(Echo(actions: ["say": { _ in 1 }]))
-    let outcome = try await onThread {
+    let outcome = try await onOwnThreads {
       try ScriptState(bridge: Bridge(host: host, mailboxCapacity: 5)).run(
         text: Self.prelude + """
           local codes = {}

@@ -13,9 +13,10 @@ final class ScriptedStore: Sendable {
   private let folder: TemporaryFolder
   private let clients = Mutex<[(SyncManager, SalesforceClient)]>([])
 
-  init() throws {
+  /// - Parameter bulkLoadMinimum: See ``TestEngine/store(at:bulkLoadMinimum:)``.
+  init(bulkLoadMinimum: Int? = nil) throws {
     folder = try TemporaryFolder()
-    store = try TestEngine.store(at: folder.path + "/test.sqlite")
+    store = try TestEngine.store(at: folder.path + "/test.sqlite", bulkLoadMinimum: bulkLoadMinimum)
     try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
   }
 

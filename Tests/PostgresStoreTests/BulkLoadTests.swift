@@ -7,7 +7,7 @@ import Testing
 @testable import PostgresStore
 
 /// First loads of many records, which build most indexes in the end.
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct BulkLoadTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct BulkLoadTests {
   private static let large = 20_000
   private static let specs = ["Id", "Name", "Phone"].map { IndexSpec(path: $0, type: .string) }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// The same random operations on a store in SQLite and one in PostgreSQL: every result, error and observed change must be
 /// the same.
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct ConformanceTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct ConformanceTests {
   @Test(arguments: [1, 2, 3, 20_261_127] as [UInt64]) func operations_atRandom_giveTheSameAsSQLite(seed: UInt64) throws {
     let stores = try TwoStores()
     defer { stores.close() }

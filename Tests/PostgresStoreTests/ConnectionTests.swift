@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct ConnectionTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct ConnectionTests {
   @Test func values_everyType_comeBackTheSame() throws {
     let connection = try PostgresCluster.running().connect()
     let row = try connection.query(
@@ -174,14 +174,17 @@ import Testing
 
   /// Waits until the server runs a statement of another session that contains a text.
   private func waitUntilRunning(_ text: String, _ session: PostgresSession) throws -> Int64 {
-    while true {
+    var found: Int64?
+    try waitUntil {
       let rows = try session.query(
         """
         SELECT pid FROM pg_catalog.pg_stat_activity
         WHERE query LIKE '%' || $1 || '%' AND state = 'active' AND pid <> pg_catalog.pg_backend_pid()
         """, [.text(text)])
-      if let row = rows.first { return try row.int64(0) }
+      found = try rows.first?.int64(0)
+      return found != nil
     }
+    return try #require(found)
   }
 
   @Test func cancel_fromAnotherThread_endsTheStatement() throws {
@@ -189,10 +192,10 @@ import Testing
     let watcher = PostgresSession(PostgresConnector(cluster.address()))
     let cancellation = connection.cancellation, group = DispatchGroup()
     DispatchQueue.global().async(group: group) {
-      _ = try? waitUntilRunning("pg_sleep(61)", watcher)
+      _ = try? waitUntilRunning("pg_sleep(3661)", watcher)
       cancellation.cancel()
     }
-    #expect(code { _ = try connection.query("SELECT pg_sleep(61)") } == .cancelled)
+    #expect(code { _ = try connection.query("SELECT pg_sleep(3661)", timeoutMs: 3_600_000) } == .cancelled)
     group.wait()
     #expect(try connection.query("SELECT 1").only().int64(0) == 1)
   }
@@ -209,7 +212,7 @@ import Testing
   @Test func session_endedByTheServer_connectsAgain() throws {
     let fixture = try PostgresFixture(), session = fixture.session()
     let first = try session.query("SELECT pg_catalog.pg_backend_pid()").only().int64(0)
-    _ = try fixture.connection.query("SELECT pg_terminate_backend($1::int, 10000)", [.int64(first)])
+    _ = try fixture.connection.query("SELECT pg_terminate_backend($1::int, 600000)", [.int64(first)])
     // It has ended by now, so that an idle session notices before it sends anything.
     #expect(try session.query("SELECT pg_catalog.pg_backend_pid()").only().int64(0) != first)
     session.close()
@@ -220,10 +223,10 @@ import Testing
     let cluster = try PostgresCluster.running(), connection = try cluster.connect()
     let watcher = PostgresSession(PostgresConnector(cluster.address())), group = DispatchGroup()
     DispatchQueue.global().async(group: group) {
-      guard let id = try? waitUntilRunning("pg_sleep(63)", watcher) else { return }
+      guard let id = try? waitUntilRunning("pg_sleep(3663)", watcher) else { return }
       _ = try? watcher.query("SELECT pg_terminate_backend($1::int)", [.int64(id)])
     }
-    let error = failure { _ = try connection.query("SELECT pg_sleep(63)") }
+    let error = failure { _ = try connection.query("SELECT pg_sleep(3663)", timeoutMs: 3_600_000) }
     group.wait()
     #expect(error?.code == .connectionLost)
     #expect(error?.sqlState == "57P01")
@@ -241,7 +244,7 @@ import Testing
     _ = try sender.query("SELECT pg_notify('another', 'x')")
     _ = try sender.query("SELECT pg_notify('Odd \" channel', 'two')")
     var found: [String] = []
-    while found.count < 2 { found += try listener.notifications(waitMs: 10_000).map(\.payload) }
+    while found.count < 2 { found += try listener.notifications(waitMs: 600_000).map(\.payload) }
     #expect(found == ["one", "two"])
     #expect(listener.pollDescriptor != nil)
   }
@@ -250,7 +253,7 @@ import Testing
     let cluster = try PostgresCluster.running(), listener = try cluster.connect(), other = try cluster.connect()
     try listener.listen("c")
     let id = try listener.query("SELECT pg_catalog.pg_backend_pid()").only().int64(0)
-    _ = try other.query("SELECT pg_terminate_backend($1::int, 10000)", [.int64(id)])
-    #expect(code { _ = try listener.notifications(waitMs: 10_000) } == .connectionLost)
+    _ = try other.query("SELECT pg_terminate_backend($1::int, 600000)", [.int64(id)])
+    #expect(code { _ = try listener.notifications(waitMs: 600_000) } == .connectionLost)
   }
 }

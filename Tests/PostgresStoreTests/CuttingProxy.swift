@@ -10,7 +10,7 @@ final class CuttingProxy: Sendable {
   enum Fault: Sendable {
     /// Closes both sides once so many bytes have passed in a direction since the fault was set.
     case cut(Direction, after: Int)
-    /// Keeps what the client sends until `release`, also when the client is gone by then.
+    /// Keeps a flight of the client until `release`. The client loses its connection as soon as it has sent all of it.
     case hold
   }
 
@@ -111,7 +111,7 @@ final class CuttingProxy: Sendable {
         send(bytes, to)
         pair.cut()
         return
-      case .held: break
+      case .held(let isWhole): if isWhole { shutdown(pair.client, Int32(SHUT_RDWR)) }
       }
     }
     if direction == .toServer, state.withLock({ $0.heldServer == pair.server }) {
@@ -128,8 +128,11 @@ final class CuttingProxy: Sendable {
   }
 
   private enum Verdict {
-    case pass([UInt8]), cut([UInt8]), held
+    case pass([UInt8]), cut([UInt8]), held(isWhole: Bool)
   }
+
+  /// The message `Sync`, the last one of a flight.
+  private static let endOfFlight = [UInt8(ascii: "S"), 0, 0, 0, 4]
 
   private func verdict(_ direction: Direction, _ bytes: [UInt8], _ pair: Pair) -> Verdict {
     state.withLock { state in
@@ -143,7 +146,7 @@ final class CuttingProxy: Sendable {
       case .hold where direction == .toServer && (state.heldServer < 0 || state.heldServer == pair.server):
         state.heldServer = pair.server
         state.held += bytes
-        return .held
+        return .held(isWhole: state.held.suffix(Self.endOfFlight.count).elementsEqual(Self.endOfFlight))
       default:
         state.passed[direction] = before + bytes.count
         return .pass(bytes)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct LeaseTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct LeaseTests {
   private func expire(_ name: String, _ fixture: PostgresFixture) throws {
     try fixture.connection.execute(
       "UPDATE \(PostgresName.quoted(fixture.store.schema)).leases SET expires = clock_timestamp() - interval '1 ms' WHERE name = '\(name)'"
@@ -156,9 +156,8 @@ import Testing
         }
         order.withLock { $0.append("stolen \(stolen.fence)") }
       }
-      var isWaiting = false
-      while !isWaiting {
-        isWaiting = try fixture.connection.query(
+      try waitUntil {
+        try fixture.connection.query(
           "SELECT count(*) > 0 FROM pg_catalog.pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%leases%'",
           [.text(fixture.store.schema)]
         ).only().bool(0)

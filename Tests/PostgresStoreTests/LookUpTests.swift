@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresStore
 
 /// Look-ups and updates of many rows at once.
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct LookUpTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct LookUpTests {
   /// A store whose soup `s` has an index, and no statistics.
   private struct Bench {
     let store: Store

@@ -1,3 +1,4 @@
+import Glibc
 import PostgresStore
 import SmartStore
 import Synchronization
@@ -60,6 +61,11 @@ struct Hosts {
     defer { engines.close() }
     return Store(name: "main", isGlobal: false, engine: try engines.open("main", isGlobal: false))
   }
+}
+
+/// Looks again until something is so that nothing signals, such as what another session of the server does.
+func waitUntil(_ isSo: () throws -> Bool) rethrows {
+  while try !isSo() { usleep(5000) }
 }
 
 /// The error that `body` throws, as its code.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct SchemaTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct SchemaTests {
   private func version(_ schema: PostgresSchema, _ connection: PostgresConnection) throws -> Int64 {
     try connection.query("SELECT version FROM \(schema.sql).info").only().int64(0)
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct SignInTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct SignInTests {
   private func lockedUser() throws -> PostgresCluster {
     let cluster = try PostgresCluster.running()
     try cluster.connect().execute(
@@ -66,12 +66,12 @@ import Testing
   }
 
   @Test func connect_firstHostDown_takesTheNext() throws {
-    let cluster = try PostgresCluster.running(), dead = PostgresCluster.freePort()
+    let cluster = try PostgresCluster.running(), dead = HeldPort()
     var address = cluster.address()
-    address.hosts.insert(.init(name: "127.0.0.1", port: dead), at: 0)
+    address.hosts.insert(.init(name: "127.0.0.1", port: dead.number), at: 0)
     #expect(try PostgresConnector(address).connect().place == "127.0.0.1:\(cluster.port)")
-    address.hosts = [.init(name: "127.0.0.1", port: dead)]
-    let error = failure { _ = try PostgresConnector(address).connect() }
+    address.hosts = [.init(name: "127.0.0.1", port: dead.number)]
+    let error = withExtendedLifetime(dead) { failure { _ = try PostgresConnector(address).connect() } }
     #expect(error?.code == .cannotConnect)
     #expect(error?.isRetryable == true)
     #expect(error?.message.contains("Connection refused") == true)
@@ -99,8 +99,9 @@ import Testing
     var both = primary.address()
     both.hosts.insert(.init(name: "127.0.0.1", port: standby.port), at: 0)
     #expect(try PostgresConnector(both).connect().place == "127.0.0.1:\(primary.port)")
-    both.hosts[1] = .init(name: "127.0.0.1", port: PostgresCluster.freePort())
-    let neither = failure { _ = try PostgresConnector(both).connect() }
+    let dead = HeldPort()
+    both.hosts[1] = .init(name: "127.0.0.1", port: dead.number)
+    let neither = withExtendedLifetime(dead) { failure { _ = try PostgresConnector(both).connect() } }
     #expect(neither?.code == .cannotConnect)
     #expect(neither?.message.contains("is a read-only standby") == true)
   }
@@ -189,7 +190,7 @@ import Testing
 
   /// Starts PgBouncer in front of the shared server; it ends with this process.
   private func bouncer(_ mode: String) throws -> (port: Int, stop: () -> Void) {
-    let cluster = try PostgresCluster.running(), port = PostgresCluster.freePort()
+    let cluster = try PostgresCluster.running(), held = HeldPort(), port = held.number
     let script = """
       folder=$(mktemp -d /tmp/tureen-pgbouncer-XXXXXX) && cd "$folder" || exit 1
       cat >ini <<END
@@ -211,17 +212,16 @@ import Testing
       cd / && rm -rf "$folder"
       """
     let child = try ChildProcess.start(["/bin/sh", "-c", script], takesInput: true)
-    while true {
-      if let socket = Loopback.connect(port) {
-        close(socket)
-        break
-      }
+    waitUntil {
+      guard let socket = Loopback.connect(port) else { return false }
+      close(socket)
+      return true
     }
     return (
       port,
       {
         close(child.input)
-        _ = child.wait()
+        withExtendedLifetime(held) { _ = child.wait() }
         close(child.output)
       }
     )

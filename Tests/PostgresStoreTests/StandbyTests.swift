@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresStore
 
 /// Reads from a standby, with `reads=standby` in the address.
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct StandbyTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct StandbyTests {
   /// A primary, its standby, and a store that hosts open with the addresses of both.
   private final class Servers {
     let primary: PostgresCluster, standby: PostgresCluster
@@ -33,14 +33,12 @@ import Testing
     /// Waits until the standby has all that the primary has.
     func catchUp() throws {
       let end = try first.query("SELECT pg_current_wal_flush_lsn()::text").only().string(0)
-      while try !second.query("SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn", [.text(end)]).only().bool(0) {
-        _ = try second.query("SELECT pg_sleep(0.01)")
-      }
+      try waitUntil { try second.query("SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn", [.text(end)]).only().bool(0) }
     }
 
     func pauseReplay() throws {
       _ = try second.query("SELECT pg_wal_replay_pause()")
-      while try second.query("SELECT pg_get_wal_replay_pause_state()").only().string(0) != "paused" {}
+      try waitUntil { try second.query("SELECT pg_get_wal_replay_pause_state()").only().string(0) == "paused" }
     }
 
     func resumeReplay() throws { _ = try second.query("SELECT pg_wal_replay_resume()") }

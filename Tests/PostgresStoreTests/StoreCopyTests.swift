@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Copies of stores between files and PostgreSQL.
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct StoreCopyTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct StoreCopyTests {
   private let folder: TemporaryFolder
   private let files: SQLiteEngines
   private let database: PostgresEngines

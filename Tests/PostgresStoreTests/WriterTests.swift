@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need)) struct WriterTests {
+@Suite(.enabled(if: PostgresCluster.isInstalled, PostgresCluster.need), .ownThreads) struct WriterTests {
   /// Edits that leave a row each, without a key: an edit that happens twice leaves two.
   private struct Edits {
     let fixture: PostgresFixture
@@ -106,11 +106,11 @@ import Testing
     #expect(try edits.faults(of: 20) == [20, 0])
   }
 
-  /// A flight that the network delivers after the writer gave up and went on must not be committed.
+  /// A flight that the network delivers after the writer lost its connection and went on must not be committed.
   @Test func commit_flightThatArrivesLate_isShutOut() throws {
     let edits = try Edits(), proxy = CuttingProxy(to: edits.fixture.cluster.port)
     defer { proxy.close() }
-    let writer = Writer(edits.fixture.session(port: proxy.port) { $0.answerTimeoutMs = 3000 }, edits.fixture.schema)
+    let writer = Writer(edits.fixture.session(port: proxy.port), edits.fixture.schema)
     _ = try writer.commit(edits.edit(0))
     proxy.set(.hold)
     #expect(try writer.commit(edits.edit(1))?.count == 1)
@@ -124,7 +124,7 @@ import Testing
   @Test func commit_lateFlightWithoutTheWritersRow_happensTwice() throws {
     let edits = try Edits(), proxy = CuttingProxy(to: edits.fixture.cluster.port)
     defer { proxy.close() }
-    let session = edits.fixture.session(port: proxy.port) { $0.answerTimeoutMs = 3000 }
+    let session = edits.fixture.session(port: proxy.port)
     _ = try session.query("SELECT 1")
     proxy.set(.hold)
     #expect(code { _ = try session.run { try $0.connection().run(edits.edit(0)) } } == .connectionLost)
@@ -275,18 +275,18 @@ import Testing
       try edits.fixture.connection.execute("ALTER SYSTEM SET default_transaction_read_only = \(onlyReading)")
       try edits.fixture.connection.execute("SELECT pg_reload_conf()")
       for session in sessions {
-        while try session.query("SHOW default_transaction_read_only").only().string(0) != onlyReading {}
+        try waitUntil { try session.query("SHOW default_transaction_read_only").only().string(0) == onlyReading }
       }
     }
     try permit([session], onlyReading: "on")
     #expect(code { _ = try writer.commit(edits.edit(1)) } == .readOnlyServer)
     try permit([], onlyReading: "off")
-    while code({ _ = try writer.commit(edits.edit(1)) }) == .readOnlyServer {}
+    waitUntil { code { _ = try writer.commit(edits.edit(1)) } != .readOnlyServer }
     try permit([session], onlyReading: "on")
     let error = failure { try writer.transaction { _ = try $0.run(edits.edit(2)) } }
     #expect(error?.sqlState == "25006" && error?.isRetryable == true)
     try permit([], onlyReading: "off")
-    while code({ _ = try writer.commit(edits.edit(2)) }) == .readOnlyServer {}
+    waitUntil { code { _ = try writer.commit(edits.edit(2)) } != .readOnlyServer }
     #expect(try edits.faults(of: 3) == [0, 0])
   }
 

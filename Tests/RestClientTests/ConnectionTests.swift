@@ -378,10 +378,15 @@ import Testing
 
   @Test func send_silentServer_endsWithTheTimeout() async throws {
     let server = try ScriptedServer(handler: { _ in .never })
-    try await bed.with(server, ["timeoutS": 0.05]) { connection in
-      let error = try await failure { try await connection.send(RestRequest(.PATCH, "/a", body: [])) }
-      #expect(error.code == .noResponse && error.outcome == .unknown)
-    }
+    var timeoutS = 0.05, error: RestError?
+    // The limit covers connecting: if this machine is too slow to send within it, double it.
+    repeat {
+      error = try await bed.with(server, ["timeoutS": .number(timeoutS)]) { connection in
+        try await failure { try await connection.send(RestRequest(.PATCH, "/a", body: [])) }
+      }
+      timeoutS *= 2
+    } while error?.outcome == .notSent && timeoutS < 200
+    #expect(error?.code == .noResponse && error?.outcome == .unknown)
   }
 
   @Test func send_moreThanMaxBytes_isRefused() async throws {

@@ -109,6 +109,8 @@ import Testing
   @Test func hang_staysSilentUntilTheClientGivesUp() async throws {
     try await withOrg { server, client in
       var made: JSONValue = 0
+      let (silences, silence) = AsyncStream.makeStream(of: Void.self)
+      server.faults.observeSilence { silence.yield() }
       // Each one twice with one seed.
       for executed in [false, true, true, false] {
         server.faults.clear()
@@ -117,12 +119,13 @@ import Testing
         if executed { made = made == 0 ? 1 : 2 }
         let wire = try FaultWire(port: server.port)
         wire.send("POST", "/services/data/v66.0/sobjects/Account", token: client.token, body: #"{"Name":"A"}"#)
-        await until { server.faults.active[0].fired == 1 }
+        for await _ in silences { break }
+        #expect(server.faults.active[0].fired == 1)
         #expect(try await client.query("SELECT Id FROM Account").status == 200)
-        if executed { try await until { try server.query("SELECT COUNT() FROM Account")["totalSize"] == made } }
+        if executed { #expect(try server.query("SELECT COUNT() FROM Account")["totalSize"] == made) }
         #expect(wire.isSilent)
         wire.hangUp()
-        await until { server.requests().last?.faults == ["hang"] }
+        try await until { server.requests().last?.faults == ["hang"] }
         #expect(try server.query("SELECT COUNT() FROM Account")["totalSize"] == made)
         server.clearRequests()
       }

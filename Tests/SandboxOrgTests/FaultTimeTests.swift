@@ -9,7 +9,7 @@ import Testing
     try await withOrg { server, client in
       try server.faults.add(.latency(milliseconds: 5_000, clock: .org), when: .first(1))
       async let late = client.send("GET", "/services/data")
-      await until { server.clock.sleeping == 1 }
+      await server.clock.hasSleepers()
       #expect(try await client.query("SELECT Id FROM Account").status == 200)
       server.clock.advance(by: 4)
       #expect(try await client.query("SELECT Id FROM Contact").status == 200)
@@ -27,11 +27,11 @@ import Testing
       server.clock.hold()
       try server.faults.add(.latency(milliseconds: 5_000, clock: .org))
       async let late = client.send("GET", "/services/data")
-      await until { server.clock.sleeping == 1 }
+      await server.clock.hasSleepers()
       base.advance(by: 60)
       #expect(server.clock.sleeping == 1 && server.clock.now() == 1_772_442_000)
       server.clock.release()
-      await until { base.sleeping == 1 }
+      await base.hasSleepers()
       base.advance(milliseconds: 5_000)
       #expect(try await late.status == 200)
       #expect(server.clock.now() == 1_772_442_005)
@@ -65,12 +65,12 @@ import Testing
         #expect(first.status == 401 && first.announced == whole.count && first.body == Array(whole[..<20]))
         var received = first.body
         while received.count < whole.count {
-          await until { server.clock.sleeping == 1 }
+          await server.clock.hasSleepers()
           #expect(wire.isSilent)
           server.clock.advance(by: 1)
           received += try await wire.more(min(20, whole.count - received.count))
         }
-        await until { server.clock.sleeping == 1 }
+        await server.clock.hasSleepers()
         server.clock.advance(by: 1)
         #expect(received == whole)
         #expect(try await wire.rest().body.isEmpty)

@@ -112,7 +112,7 @@ final class FaultWire: @unchecked Sendable {
   }
 }
 
-/// Waits for a condition that other threads bring about.
-func until(_ isSo: () throws -> Bool) async rethrows {
-  while try !isSo() { await Task.yield() }
+/// Looks again until something is so that nothing signals, such as what the server has stored.
+func until(_ isSo: () throws -> Bool) async throws {
+  while try !isSo() { try await Task.sleep(for: .milliseconds(2)) }
 }

@@ -30,7 +30,7 @@ import Testing
     try await withLimits(deadlines.limits) { server, client in
       let slow = try RawConnection(port: server.port)
       slow.send(bytes)
-      await until { deadlines.pending.contains(deadlines.limits.head) }
+      await deadlines.isSet(deadlines.limits.head)
       deadlines.expire(deadlines.limits.head)
       #expect(await slow.readToEnd() == "")
       #expect(server.requests().isEmpty)
@@ -47,7 +47,7 @@ import Testing
     try await withLimits(deadlines.limits) { _, client in
       let head = "POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\n"
       async let late = client.exchange(Array((head + rest).utf8))
-      await until { deadlines.pending.contains(deadlines.limits.body) }
+      await deadlines.isSet(deadlines.limits.body)
       deadlines.expire(deadlines.limits.body)
       let answer = try await late
       #expect(answer.status == 408 && answer.errorCode == "REQUEST_TIMEOUT" && answer.headers["connection"] == "close")
@@ -63,7 +63,7 @@ import Testing
         "POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(client.token ?? "")\r\n"
           + "Content-Type: application/json\r\nContent-Length: \(2 * limits.bodyStep + 1)\r\n\r\n")
       for step in 1...3 {
-        await until { deadlines.set(limits.body) == step }
+        await deadlines.isSet(limits.body, times: step)
         slow.send(step < 3 ? String(repeating: " ", count: limits.bodyStep) : "x")
       }
       #expect(await slow.read(until: "JSON_PARSER_ERROR").hasPrefix("HTTP/1.1 400 "))
@@ -74,7 +74,7 @@ import Testing
     let deadlines = ManualDeadlines()
     try await withLimits(deadlines.limits) { _, client in
       async let kept = client.exchange(Array("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
-      await until { deadlines.pending.contains(deadlines.limits.idle) }
+      await deadlines.isSet(deadlines.limits.idle)
       deadlines.expire(deadlines.limits.idle)
       let answer = try await kept
       #expect(answer.status == 200 && !answer.isTruncated)
@@ -298,7 +298,7 @@ import Testing
     try await withLimits(limits) { server, client in
       try server.faults.add(.latency(milliseconds: 5_000, clock: .org), path: "/services/data/v66.0/limits")
       async let busy = client.send("GET", "/services/data/v66.0/limits")
-      await until { server.clock.sleeping == 1 }
+      await server.clock.hasSleepers()
       for _ in 0..<5 { #expect(try await client.query("SELECT Id FROM User").status == 200) }
       server.clock.advance(by: 5)
       #expect(try await busy.status == 200)
@@ -312,7 +312,23 @@ final class ManualDeadlines: ConnectionTimer {
     let time: TimeAmount
     let run: @Sendable () -> Void
   }
-  private let state = Mutex<(entries: [Int: Entry], last: Int, set: [TimeAmount: Int])>(([:], 0, [:]))
+  private struct Waiter {
+    let time: TimeAmount, count: Int
+    let wake: CheckedContinuation<Void, Never>
+  }
+  private struct State {
+    var entries: [Int: Entry] = [:]
+    var last = 0
+    var set: [TimeAmount: Int] = [:]
+    var waiters: [Waiter] = []
+
+    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+      let counts = set
+      defer { waiters.removeAll { $0.count <= counts[$0.time, default: 0] } }
+      return waiters.filter { $0.count <= counts[$0.time, default: 0] }.map(\.wake)
+    }
+  }
+  private let state = Mutex(State())
 
   /// The default limits with this timer.
   var limits: ConnectionLimits {
@@ -321,19 +337,25 @@ final class ManualDeadlines: ConnectionTimer {
     return limits
   }
 
-  /// The lengths of all pending deadlines.
-  var pending: [TimeAmount] { state.withLock { $0.entries.values.map(\.time) } }
-
-  /// Returns how many deadlines of this length have been set.
-  func set(_ time: TimeAmount) -> Int { state.withLock { $0.set[time, default: 0] } }
+  /// Waits until this many deadlines of this length have been set.
+  func isSet(_ time: TimeAmount, times count: Int = 1) async {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state in
+        state.waiters.append(Waiter(time: time, count: count, wake: continuation))
+        return state.takeReady()
+      }
+      for waiter in ready { waiter.resume() }
+    }
+  }
 
   func schedule(_ time: TimeAmount, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) -> Deadline {
-    let number = state.withLock { state in
+    let (number, ready) = state.withLock { state in
       state.last += 1
       state.set[time, default: 0] += 1
       state.entries[state.last] = Entry(time: time) { loop.execute(body) }
-      return state.last
+      return (state.last, state.takeReady())
     }
+    for waiter in ready { waiter.resume() }
     return Deadline { [weak self] in self?.state.withLock { $0.entries[number] = nil } }
   }
 

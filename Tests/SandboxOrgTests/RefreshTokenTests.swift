@@ -111,7 +111,7 @@ private let tokenURL = "/services/oauth2/token"
       server.clock.hold()
       try server.faults.add(.tokenBusy(milliseconds: 5_000, clock: .org), when: .nth(1))
       async let first = app.refresh(token)
-      await until { server.clock.sleeping == 1 }
+      await server.clock.hasSleepers()
       for _ in 0..<2 {
         let second = try await app.refresh(token)
         #expect(second.status == 400)
@@ -134,7 +134,7 @@ private let tokenURL = "/services/oauth2/token"
       server.clock.hold()
       try server.faults.add(.tokenBusy(milliseconds: 5_000, clock: .org), when: .nth(1))
       async let first = try? app.refresh(token)
-      await until { server.clock.sleeping == 1 }
+      await server.clock.hasSleepers()
       await server.stop()
       #expect(await first?.status != 200)
     }

@@ -4,12 +4,8 @@ import TestSupport
 /// Runs a script with `/bin/sh` and returns both of its output streams.
 func shell(_ script: String, _ environment: [String: String] = [:]) async throws -> String {
   let variables = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"].merging(environment) { $1 }
-  return try await withCheckedThrowingContinuation { continuation in
-    // Use a separate thread: the server's queues need the pool's.
-    Thread.detachNewThread {
-      continuation.resume(with: Result { try ChildProcess.run(["/bin/sh", "-c", script], environment: variables).output })
-    }
-  }
+  // The server's queues need the pool's threads.
+  return try await onOwnThreads { try ChildProcess.run(["/bin/sh", "-c", script], environment: variables).output }
 }
 
 /// Runs `body` with a temporary folder.

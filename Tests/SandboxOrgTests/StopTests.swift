@@ -16,7 +16,7 @@ import Testing
     let client = WireClient(port: server.port)
     // The answer only comes back once the server has closed the connection.
     async let answer = client.exchange(Array("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
-    while server.requests().isEmpty { await Task.yield() }
+    try await until { !server.requests().isEmpty }
     await server.stop()
     #expect(try await answer.status == 200)
   }
@@ -24,20 +24,21 @@ import Testing
   /// A client that connects at the moment of the stop is served or refused; swift-nio used to end
   /// the process.
   @Test(arguments: [false, true]) func stop_whileClientsConnect_endsInOrder(isTLS: Bool) async throws {
+    // Only this case, in this process, listens on this address, so a released port is not taken again.
+    let host = "127.83.\(getpid() & 0xFF).\(isTLS ? 2 : 1)"
     for _ in 0..<(isTLS ? 20 : 100) {
       var configuration = SandboxConfiguration()
       configuration.seed = .none
       configuration.tls = isTLS ? .generated(folder: nil) : nil
-      // No other test listens on this address, so a released port is not taken again.
-      configuration.host = Connector.host
+      configuration.host = host
       configuration.allowsRemote = true
       let server = try await SandboxServer.start(configuration)
       let port = server.port
-      let connecting = Connector(port: port, clients: 4)
+      let connecting = Connector(host: host, port: port, clients: 4)
       await connecting.hasConnected()
       await server.stop()
       connecting.stop()
-      #expect(throws: WireClient.NoAnswer.self) { close(try Loopback.connect(port: port, host: Connector.host)) }
+      #expect(throws: WireClient.NoAnswer.self) { close(try Loopback.connect(port: port, host: host)) }
     }
   }
 
@@ -68,16 +69,15 @@ import Testing
 /// Threads that repeatedly connect to a port and hang up, until nothing listens or the test ends
 /// them.
 private final class Connector: Sendable {
-  static let host = "127.0.0.83"
   private let isOver = Mutex(false)
   private let connected: AsyncStream<Void>
 
-  init(port: Int, clients: Int) {
+  init(host: String, port: Int, clients: Int) {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     connected = stream
     for _ in 0..<clients {
       Thread.detachNewThread { [weak self] in
-        while let self, !self.isOver.withLock({ $0 }), let descriptor = try? Loopback.connect(port: port, host: Self.host) {
+        while let self, !self.isOver.withLock({ $0 }), let descriptor = try? Loopback.connect(port: port, host: host) {
           continuation.yield()
           let hello = Array("GET / HTTP/1.1\r\n".utf8)
           _ = send(descriptor, hello, hello.count, Int32(MSG_NOSIGNAL))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Checks the list of what a store must do against the existing tests.
-struct AcceptanceListTests {
+@Suite(.ownThreads) struct AcceptanceListTests {
   @Test func acceptance_everyRow_namesTestsThatExist() throws {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -126,13 +126,13 @@ struct AlterRecoveryTests {
     let store = try Store(name: "test", isGlobal: false, path: path)
     var core = rlimit(rlim_cur: 0, rlim_max: 0), size = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
     // The parent process may ignore the signal, and threads of a pool block signals.
-    signal(SIGXFSZ, SIG_DFL)
+    signal(SIGXFSZ, SIG_DFL)  // in a process of its own
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGXFSZ)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    setrlimit(__rlimit_resource_t(4), &core)
-    setrlimit(__rlimit_resource_t(1), &size)
+    setrlimit(__rlimit_resource_t(4), &core)  // in a process of its own
+    setrlimit(__rlimit_resource_t(1), &size)  // in a process of its own
     try body(store)
     _exit(3)
   }

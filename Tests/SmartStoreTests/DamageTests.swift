@@ -8,7 +8,7 @@ import Testing
 @testable import SmartStore
 
 /// Files that are damaged, locked, full or read-only.
-@Suite(.enabled(if: TestEngine.isSQLite, "damages SQLite's files"))
+@Suite(.enabled(if: TestEngine.isSQLite, "damages SQLite's files"), .ownThreads)
 struct DamageTests {
   /// A registry that records what it moved aside.
   private final class Recovering: Sendable {
@@ -176,7 +176,8 @@ struct DamageTests {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == lock
       }
     }
-    while try descriptors() < 2 { sched_yield() }
+    // Nothing signals that the other thread waits for the lock.
+    while try descriptors() < 2 { usleep(2000) }
     try FileSystem.removeTree(place.store + "/store.sqlite")
     held.release()
     opened.wait()

@@ -144,9 +144,8 @@ struct FullTextTests {
     #expect(try store.rows("SELECT rowid FROM {s}_fts WHERE {s}_fts MATCH '\(key)'") == ids)
   }
 
-  @Test(arguments: [1000, 10_000])
-  func match_manyRows_findsTheRightOnes(_ count: Int) throws {
-    let temporary = try soup(), store = temporary.store
+  @Test func match_manyRows_findsTheRightOnes() throws {
+    let temporary = try soup(), store = temporary.store, count = 1000
     let entries = (1...count).map { "{\"a\":\"word\($0) \($0 % 25 == 0 ? "many" : "few")\"}" }
     try store.upsert("[\(entries.joined(separator: ","))]", into: "s")
     #expect(try store.count(try spec(#"{"queryType":"match","indexPath":"a","matchKey":"word\#(count / 2)"}"#), soup: "s") == 1)

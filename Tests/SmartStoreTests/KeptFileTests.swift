@@ -10,7 +10,7 @@ import Testing
 ///
 /// `scripts/dev/fixture` writes a new file, named after the schema version; the files of older
 /// versions stay.
-@Suite(.enabled(if: TestEngine.isSQLite, "reads files of earlier releases"))
+@Suite(.enabled(if: TestEngine.isSQLite, "reads files of earlier releases"), .ownThreads)
 struct KeptFileTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fixtures").path

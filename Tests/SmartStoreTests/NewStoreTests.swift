@@ -7,7 +7,7 @@ import Testing
 @testable import SmartStore
 
 /// New stores that several processes open at the same moment.
-@Suite(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"))
+@Suite(.enabled(if: TestEngine.isSQLite, "reads SQLite's files"), .ownThreads)
 struct NewStoreTests {
   @Test func open_newStoreFromSeveralProcessesAtOnce_isMadeOnceForAll() throws {
     let home = try TemporaryFolder()

@@ -37,7 +37,8 @@ extension SoupOperation {
 /// A model and the store that it is compared with.
 struct ModelComparison {
   var model: SoupModel
-  let seed: UInt64
+  /// How to repeat the operations.
+  let again: String
 
   /// Compares sums over the rows: fast, and enough to detect extra, missing or unwritten rows.
   func compareSums(_ store: Store, _ place: String) throws {
@@ -49,13 +50,13 @@ struct ModelComparison {
         .integer(rows.last?.id ?? 0),
       ]
     ]
-    try #require(try JSONValue(parsing: sums) == wanted, "seed \(seed), \(place)")
+    try #require(try JSONValue(parsing: sums) == wanted, "\(again), \(place)")
   }
 
   /// Compares every row: its version, its index values, its whole text; also the specs, and the
   /// results of two queries.
   func compareAll(_ store: Store, _ place: String) throws {
-    let label: Comment = "seed \(seed), \(place)", paths = ["k", "n", "tags.t"]
+    let label: Comment = "\(again), \(place)", paths = ["k", "n", "tags.t"]
     try #require(try store.indexSpecs(ofSoup: "s") == model.specs, label)
     let fields = (["_soupEntryId"] + paths).map { "{s:\($0)}" }.joined(separator: ", ")
     let rows = try JSONValue(parsing: store.rows("SELECT \(fields), version FROM {s} ORDER BY id", pageSize: 10_000))
@@ -93,28 +94,20 @@ struct ModelComparison {
 
 struct RandomOperationsTests {
   static let specs: [IndexSpec] = [.string("k"), .integer("n"), .string("tags.t")]
-  /// `TUREEN_SEED`, or a fixed value.
-  static let seed =
-    ProcessInfo.processInfo.environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
+  /// The number of operations: `TUREEN_STEPS`, or 2,500. An operation takes several round trips to
+  /// PostgreSQL.
+  private static let steps = RandomSeed.count("STEPS", usual: TestEngine.isSQLite ? 2_500 : 250)
+  private static let again = RandomSeed.again(Self.self, ["STEPS": steps])
 
   @Test(.enabled(if: TestEngine.isSQLite, "copies SQLite's files as a crash leaves them"))
-  func operations_tenThousandAtRandom_equalTheModel() async throws {
-    print("TUREEN_SEED=\(Self.seed)")
-    try await Self.onAThread { try Self.walkAlone() }
+  func operations_thousandsAtRandom_equalTheModel() async throws {
+    try await onOwnThreads { try RandomSeed.walkBlocking(Self.again) { try Self.walkAlone() } }
   }
 
   /// This process and another one take turns of random length on one file; the other one is killed
   /// now and then.
   @Test func operations_twoProcessesInTurns_equalTheModel() async throws {
-    print("TUREEN_SEED=\(Self.seed)")
-    try await Self.onAThread { try Self.walkInTurns() }
-  }
-
-  /// Runs seconds of work outside of the cooperative pool, which other tests wait for.
-  private static func onAThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-    }
+    try await onOwnThreads { try RandomSeed.walkBlocking(Self.again) { try Self.walkInTurns() } }
   }
 
   private static func walkAlone() throws {
@@ -122,9 +115,9 @@ struct RandomOperationsTests {
     var store = try Store(name: "test", isGlobal: false, path: folder.path + "/0/store.sqlite"), generations = 0
     defer { store.close() }
     try store.registerSoup("s", indexSpecs: specs)
-    var comparison = ModelComparison(model: SoupModel(specs: specs), seed: seed)
-    var random = SeededGenerator(state: seed)
-    for step in 1...10_000 {
+    var comparison = ModelComparison(model: SoupModel(specs: specs), again: again)
+    var random = SeededGenerator(state: RandomSeed.value)
+    for step in 1...steps {
       let place = "step \(step)"
       switch random.below(400) {
       case 0..<3:
@@ -136,7 +129,7 @@ struct RandomOperationsTests {
       default:
         let operation = random.operation(on: comparison.model)
         let outcome = try operation.run(on: store), wanted = comparison.model.apply(operation)
-        try #require(outcome == wanted, "seed \(seed), \(place): \(operation)")
+        try #require(outcome == wanted, "\(again), \(place): \(operation)")
       }
       try comparison.compareSums(store, place)
       if step.isMultiple(of: 50) { try comparison.compareAll(store, place) }
@@ -149,13 +142,12 @@ struct RandomOperationsTests {
     defer { registry.close() }
     let store = try registry.store(isGlobal: true)
     try store.registerSoup("s", indexSpecs: specs)
-    var comparison = ModelComparison(model: SoupModel(specs: specs), seed: seed)
-    var random = SeededGenerator(state: seed &+ 1)
+    var comparison = ModelComparison(model: SoupModel(specs: specs), again: again)
+    var random = SeededGenerator(state: RandomSeed.value &+ 1)
     var other = try SecondProcess(home: home.path), isOthersTurn = false
-    // An operation takes several round trips to PostgreSQL.
-    for step in 1...(TestEngine.isSQLite ? 10_000 : 1_000) {
+    for step in 1...steps {
       if random.below(4) == 0 { isOthersTurn.toggle() }
-      if random.below(1000) == 0 {
+      if random.below(250) == 0 {
         other.kill()
         other = try SecondProcess(home: home.path)
       }
@@ -163,7 +155,7 @@ struct RandomOperationsTests {
       let operation = random.operation(on: comparison.model)
       let outcome = isOthersTurn ? try other.run(operation) : try operation.run(on: store)
       let wanted = comparison.model.apply(operation)
-      try #require(outcome == wanted, "seed \(seed), \(place): \(operation)")
+      try #require(outcome == wanted, "\(again), \(place): \(operation)")
       try comparison.compareSums(store, place)
       if step.isMultiple(of: 50) { try comparison.compareAll(store, place) }
     }

@@ -90,7 +90,7 @@ struct RegistryTests {
     if TestEngine.isSQLite { #expect(try FileSystem.entries(of: folder.path + "/user") == []) }
   }
 
-  @Test func remove_storeOpenInAnotherProcess_isRefused() throws {
+  @Test(.ownThreads) func remove_storeOpenInAnotherProcess_isRefused() throws {
     let home = try TemporaryFolder(), process = try SecondProcess(home: home.path)
     _ = try process.call("registerSoup", ["s", [["path": "a", "type": "string"]]])
     let here = try TestEngine.registry(in: home.path)

@@ -130,8 +130,8 @@ import Testing
       local _, stopped = await(mobilesync.syncDown, { type = "custom", luaImpl = "waiting" }, "c", OVERWRITE, "down")
       local _, refused = await(mobilesync.syncDown, { type = "custom", luaImpl = "waiting" }, "c", OVERWRITE, "other")
       tureen.exec(nil, nil, "host", "resume")
-      local done = tureen.waitEvent("sync", function(detail) return detail.name == "down" and detail.status == "DONE" end, 60000)
-      if #heard < 2 then tureen.waitEvent("resume", nil, 60000) end
+      local done = tureen.waitEvent("sync", function(detail) return detail.name == "down" and detail.status == "DONE" end, 900000)
+      if #heard < 2 then tureen.waitEvent("resume", nil, 900000) end
       return { began, stopped.code, refused.code, done.totalSize, done.storeName, heard, starts }
       """)
     #expect(

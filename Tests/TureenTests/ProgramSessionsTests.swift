@@ -15,6 +15,12 @@ import Testing
   /// A clock whose sleeps end when the test says so.
   private final class Clock: Sendable {
     private let state = Mutex<(waiting: [CheckedContinuation<Void, any Error>], asked: [Double])>(([], []))
+    private let sleeps = AsyncStream.makeStream(of: Void.self)
+
+    /// Waits until somebody sleeps.
+    func sleepBegins() async {
+      for await _ in sleeps.stream { return }
+    }
 
     var asked: [Double] { state.withLock { $0.asked } }
 
@@ -27,6 +33,7 @@ import Testing
                 $0.waiting.append(continuation)
                 $0.asked.append(seconds)
               }
+              self.sleeps.continuation.yield()
               if Task.isCancelled { self.end(throwing: CancellationError()) }
             }
           } onCancel: {
@@ -126,7 +133,7 @@ import Testing
     async let error = failure(client)
     _ = await needs.next()
     // The sleep and the request to the program start at the same time.
-    while clock.asked.isEmpty { await Task.yield() }
+    await clock.sleepBegins()
     clock.end()
     let refused = try await error
     #expect(clock.asked == [120])

@@ -145,13 +145,17 @@ import Testing
   @Test func silentLoginHost_isRetryableAndNotKept() async throws {
     let host = try LoginHost(.never)
     var transport = TransportConfiguration()
+    // It begins once a request is sent, and only it can end one.
     transport.idleTimeoutMs = 50
+    transport.connectTimeoutMs = 600_000
     let client = SalesforceClient(
       store: place.store, credentials: password(host), transport: HTTPTransport(transport),
       environment: place.clock.environment, logger: place.log.logger)
     let error = try await #require(throws: RestError.self) { try await client.send(RestRequest(.GET, "/x")) }
     await client.shutdown()
     #expect(error.code == .noResponse && error.isRetryable)
+    // The host may read a request after its client has given up.
+    await host.server.received(RetryPolicy.standard.attempts)
     #expect(host.asked == RetryPolicy.standard.attempts)
     #expect(try await place.store.load() == nil)
   }

@@ -49,7 +49,7 @@ struct SessionPlace {
 
   var path: String { folder.path + "/session.json" }
 
-  var store: FileSessionStore { store(patienceMs: 60_000) }
+  var store: FileSessionStore { store(patienceMs: 600_000) }
 
   func store(patienceMs: Int64) -> FileSessionStore {
     FileSessionStore(folder: folder.path, patienceMs: patienceMs, logger: log.logger)

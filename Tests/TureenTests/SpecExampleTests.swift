@@ -5,6 +5,7 @@ import MobileSync
 import RestClient
 import SandboxParse
 import SmartStore
+import TestSupport
 import Testing
 import Tureen
 
@@ -109,7 +110,7 @@ import Tureen
     var setUp = Self.makesTheSync.contains(action) || !service.hasSuffix(".mobilesync") ? "" : "syncs()"
     if service == "tureen.parse" { setUp = "library('\(action)')" }
     setUp += Self.signIns[action] ?? ""
-    let port = TestBrowser.freePort()
+    let port = HeldPort()
     let runner = try await ScriptRunner(contacts: 3) { $0.redirectURIs.append(ScriptPerson.redirect(port)) }
     let person = ScriptPerson(server: runner.server, port: port)
     // Two servers, so that the second run starts from the same state as the first.

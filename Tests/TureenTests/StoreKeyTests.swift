@@ -33,7 +33,7 @@ import Testing
   @Test func variable_isTakenExactly() throws {
     let path = try #require(getenv("PATH").map { String(cString: $0) })
     #expect(try text(.variable("PATH")) == path)
-    // Do not use setenv, because other tests' threads read the environment concurrently.
+    // As a variable of any process would be: those of this one are read by other tests' threads.
     let value = " a'\"$HOME\n", secret = try value.withCString { try SecretReader.variable($0) }
     #expect(secret.withBytes { String(decoding: $0, as: UTF8.self) } == value)
   }

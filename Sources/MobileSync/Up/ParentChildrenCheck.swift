@@ -2,28 +2,16 @@ import JSON
 import RestClient
 import SmartStore
 
-/// A member of a family that was changed or deleted on the server.
-struct ParentChildrenChange: Sendable, Equatable {
-  let member: ParentChildrenMember
-  let isDeleted: Bool
-}
-
 /// Compares a family with the server's version right before it is sent: one query for parent and
 /// children, and one more for children that the server has elsewhere.
 ///
 /// - Note: Source: Mobile SDK, `ParentChildrenSyncUpTarget.isNewerThanServer`, which compares only
-///   dates. Here, if the base of an entry is known, its fields decide, as for single records.
+///   dates. Here, if the base of an entry is known, its fields decide, as for single records; see
+///   ``ParentChildrenComparison``.
 struct ParentChildrenCheck {
   let family: ParentChildrenGroup
   let environment: RunEnvironment
   let mergeMode: MergeMode
-
-  struct Findings: Sendable {
-    /// Members that were changed or deleted on the server by someone else.
-    var changes: [ParentChildrenChange] = []
-    /// See ``UploadContext/datesSeen``.
-    var dates: [String: Int64] = [:]
-  }
 
   private var info: ParentChildrenInfo { family.info }
   private var client: any RestClient { environment.client }
@@ -32,33 +20,11 @@ struct ParentChildrenCheck {
   /// Compares the family.
   /// - Throws: `RestError` if the server does not answer. A refusal makes the server's version
   ///   unknown.
-  func compare() async throws -> Findings {
+  func compare() async throws -> ParentChildrenFindings {
     let flags = family.parent.flags(0)
-    guard !(flags.isLocal && flags.isCreated), let id = family.parent.serverId(0) else { return Findings() }
+    guard !(flags.isLocal && flags.isCreated), let id = family.parent.serverId(0) else { return ParentChildrenFindings() }
     let bases = try await bases(), remote = try await remote(id, bases)
-    var findings = Findings()
-    compare(.parent, flags, remote.parent, bases, remote, &findings)
-    let goesAlong = info.relationship == .masterDetail && flags.isDeleted
-    for i in 0..<family.children.count {
-      var flags = family.children.flags(i)
-      if goesAlong { flags.isDeleted = true }
-      // Only a dirty record can be new; the flags of clean ones are ignored.
-      if !flags.isLocal { flags.isCreated = false }
-      compare(.child(i), flags, remote.child(family.children.serverId(i)), bases, remote, &findings)
-    }
-    return findings
-  }
-
-  private func compare(
-    _ member: ParentChildrenMember, _ flags: LocalFlags, _ version: ServerVersion, _ bases: [ParentChildrenMember: JSONObject],
-    _ remote: ParentChildrenVersions, _ findings: inout Findings
-  ) {
-    let (batch, i) = family.batch(member), fields = batch.plan.fields
-    let date = version.record.flatMap(fields.stamp)
-    if let id = batch.serverId(i), let date { findings.dates[id] = date }
-    let mayUpload = UploadComparison.mayUpload(
-      batch.entry(i), flags, base: remote.hasFields ? bases[member] : nil, server: version, fields, mergeMode)
-    if !mayUpload { findings.changes.append(ParentChildrenChange(member: member, isDeleted: version == .deleted)) }
+    return ParentChildrenComparison(family: family, bases: bases, remote: remote, mergeMode: mergeMode).findings
   }
 
   /// Returns the bases of the members; a clean member is its own base.

@@ -11,6 +11,13 @@ struct ParentChildrenGroup: Sendable {
   /// The parent's id, a server id or a local one.
   var parentId: String? { parent.recordId(0) }
 
+  /// - Parameter parent: A batch of one entry.
+  init(_ target: any ParentChildrenUploadTarget, parent: DirtyBatch, children: DirtyBatch) {
+    self.target = target
+    self.parent = parent
+    self.children = children
+  }
+
   /// Reads a family.
   /// - Returns: nil if the parent no longer exists.
   init?(
@@ -22,9 +29,8 @@ struct ParentChildrenGroup: Sendable {
     let ids = try batch.recordId(0).map { id in
       try snapshot.entryIds(in: info.children.soup, where: info.parentIdField, equals: .text(id))
     }
-    self.target = target
-    parent = batch
-    children = try DirtyBatch(snapshot.entries(ids ?? [], in: info.children.soup), plan: plans.children)
+    let children = try DirtyBatch(snapshot.entries(ids ?? [], in: info.children.soup), plan: plans.children)
+    self.init(target, parent: batch, children: children)
   }
 
   /// Returns the parents that are dirty or have a dirty child, by entry id.

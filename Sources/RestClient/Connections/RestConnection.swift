@@ -30,6 +30,9 @@ public final class RestConnection: Sendable {
     /// The hosts that requests and redirects may lead to; nil for all that the settings allow. The
     /// `tokenURL` of the settings is not limited, because callers cannot choose it.
     public var reachableHosts: ReachableHosts?
+    /// The seconds that a request to a URL may take; nil, also as its result, for the connection's `timeoutS`. Tests give up a
+    /// single request with it.
+    package var timeoutS: (@Sendable (_ url: String) -> Double?)?
 
     public init(home: String?, secrets: SecretReading) {
       self.home = home

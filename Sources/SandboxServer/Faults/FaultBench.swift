@@ -17,6 +17,7 @@ public final class FaultBench: Sendable {
     var entries: [Entry] = []
     var seed: UInt64 = 1
     var lastId = 0
+    var silenceObserver: (@Sendable () -> Void)?
   }
 
   /// Every kind this server supports: the general HTTP kinds first, then those of the mounted
@@ -120,6 +121,11 @@ public final class FaultBench: Sendable {
       return plan
     }
   }
+
+  /// Sets a function that is called when a request hangs: it gets no answer, and the service has handled it if the fault says so.
+  package func observeSilence(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.silenceObserver = observer } }
+
+  func noteSilence() { state.withLock { $0.silenceObserver }?() }
 
   private static func random(_ id: Int, _ seed: UInt64) -> SeedRandom {
     var first = SeedRandom(seed &+ UInt64(id) &* 0x9E37_79B9)

@@ -16,6 +16,8 @@ struct FaultedExchange {
   let service: any ServerService
   let clock: OrgClock
   let channel: any Channel
+  /// Called when nothing more happens until the client closes the connection.
+  let noteSilence: @Sendable () -> Void
   /// Logs the response before the client can have received all of it. Status 0 means no response.
   let finish: @Sendable (_ status: Int, _ bytes: Int, _ user: String?) -> Void
 
@@ -148,6 +150,7 @@ struct FaultedExchange {
       // With half-closure, a client that hangs up only ends its own side, and this would wait
       // forever.
       try? await channel.setOption(.allowRemoteHalfClosure, value: false).get()
+      noteSilence()
       try? await withTaskCancellationHandler {
         try await channel.closeFuture.get()
       } onCancel: {

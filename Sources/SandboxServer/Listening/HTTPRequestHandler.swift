@@ -117,7 +117,9 @@ struct HTTPRequestHandler: HTTPResponder {
     var entry = entry
     entry.faults = plan.names
     entry.delay = plan.delays.reduce(0) { $0 + $1.milliseconds }
-    let exchange = FaultedExchange(plan: plan, service: service, clock: clock, channel: channel) { [entry] in
+    let exchange = FaultedExchange(
+      plan: plan, service: service, clock: clock, channel: channel, noteSilence: faults.noteSilence
+    ) { [entry] in
       finish(entry, $0, $1, start, user: $2)
     }
     switch try await exchange.run(request) {

@@ -70,6 +70,9 @@ public final class OrgClock: SandboxClock {
   /// How many requests sleep on this clock.
   public var sleeping: Int { sleepers.count }
 
+  /// Waits until this many requests sleep on this clock.
+  package func hasSleepers(_ count: Int = 1) async { await sleepers.reach(count) }
+
   /// Returns when the clock has been moved, or has run, by this much. A held clock does not run.
   public func sleep(milliseconds: Int64) async throws {
     let deadline = state.withLock { $0.moved } * 1_000 + milliseconds

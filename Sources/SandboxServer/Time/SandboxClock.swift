@@ -61,6 +61,9 @@ public final class ManualSandboxClock: SandboxClock {
 
   /// How many tasks sleep on this clock.
   public var sleeping: Int { sleepers.count }
+
+  /// Waits until this many tasks sleep on this clock.
+  package func hasSleepers(_ count: Int = 1) async { await sleepers.reach(count) }
 }
 
 /// Tasks that wait for a clock to move. Any thread.
@@ -73,6 +76,14 @@ final class Sleepers: Sendable {
     var sleepers: [Int: Sleeper] = [:]
     var cancelled: Set<Int> = []
     var last = 0
+    /// Those who wait for a number of sleepers.
+    var waiters: [(count: Int, wake: CheckedContinuation<Void, Never>)] = []
+
+    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+      let count = sleepers.count
+      defer { waiters.removeAll { $0.count <= count } }
+      return waiters.filter { $0.count <= count }.map(\.wake)
+    }
   }
   private let state = Mutex(State())
 
@@ -86,12 +97,13 @@ final class Sleepers: Sendable {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isCancelled = state.withLock { state in
-          if state.cancelled.remove(id) != nil { return true }
+        let ready = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+          if state.cancelled.remove(id) != nil { return nil }
           state.sleepers[id] = Sleeper(deadline: deadline, wake: continuation)
-          return false
+          return state.takeReady()
         }
-        if isCancelled { return continuation.resume(throwing: CancellationError()) }
+        guard let ready else { return continuation.resume(throwing: CancellationError()) }
+        for waiter in ready { waiter.resume() }
         if isOver() { state.withLock { $0.sleepers.removeValue(forKey: id) }?.wake.resume() }
       }
     } onCancel: {
@@ -103,6 +115,17 @@ final class Sleepers: Sendable {
       sleeper?.wake.resume(throwing: CancellationError())
     }
     _ = state.withLock { $0.cancelled.remove(id) }
+  }
+
+  /// Waits until there are this many sleepers.
+  func reach(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state in
+        state.waiters.append((count, continuation))
+        return state.takeReady()
+      }
+      for waiter in ready { waiter.resume() }
+    }
   }
 
   func wake(at now: Int64) {

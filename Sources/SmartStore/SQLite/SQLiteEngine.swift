@@ -25,14 +25,19 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   /// Opens the file, and creates it and its folder if they are missing.
   /// - Parameters:
   ///   - busyTimeoutMs: How long to wait for another process that writes.
+  ///   - bulkLoadMinimum: The announced number of records from which a first load builds its indexes afterwards.
   ///   - source: Opens an unfinished copy of this source; see ``StoreEngines/openCopy(_:isGlobal:of:)``.
   /// - Throws: See ``Store/init(name:isGlobal:path:key:)``.
-  init(name: String, path: String, key: StoreKey?, busyTimeoutMs: Int32, copyOf source: String? = nil) throws {
+  init(
+    name: String, path: String, key: StoreKey?, busyTimeoutMs: Int32, bulkLoadMinimum: Int = Tuning.bulkLoadMinimum,
+    copyOf source: String? = nil
+  ) throws {
     self.name = name
     self.path = path
     writerQueue = DispatchQueue(label: "tureen.store.writer.\(name)")
     let wantedIndexes = WantedIndexes()
     writerState = ConnectionState(number: 0, wantedIndexes)
+    writerState.bulkLoadMinimum = bulkLoadMinimum
     readers = ReaderPool(path: path, key: key, busyTimeoutMs: busyTimeoutMs, wantedIndexes)
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try StoreError.wrappingFileErrors { try FileSystem.makeDirectory(String(path[..<slash])) }

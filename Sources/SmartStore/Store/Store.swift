@@ -21,15 +21,22 @@ public final class Store: Sendable {
   ///   `.wrongKey`, `.notEncrypted` if the key does not fit the file. The file is left unchanged
   ///   then.
   public convenience init(name: String, isGlobal: Bool, path: String, key: StoreKey?) throws {
-    try self.init(name: name, isGlobal: isGlobal, path: path, key: key, busyTimeoutMs: Tuning.busyTimeoutMs)
+    try self.init(name: name, isGlobal: isGlobal, path: path, key: key, busyTimeoutMs: nil)
   }
 
   /// Opens the file; see ``init(name:isGlobal:path:key:)``.
-  /// - Parameter busyTimeoutMs: How long to wait for another process that writes; tests wait less.
-  package convenience init(name: String, isGlobal: Bool, path: String, key: StoreKey?, busyTimeoutMs: Int32) throws {
+  /// - Parameters:
+  ///   - busyTimeoutMs: How long to wait for another process that writes; tests wait less.
+  ///   - bulkLoadMinimum: The announced number of records from which a first load builds its
+  ///     indexes afterwards; tests load fewer.
+  package convenience init(
+    name: String, isGlobal: Bool, path: String, key: StoreKey?, busyTimeoutMs: Int32?, bulkLoadMinimum: Int? = nil
+  ) throws {
     self.init(
       name: name, isGlobal: isGlobal,
-      engine: try SQLiteEngine(name: name, path: path, key: key, busyTimeoutMs: busyTimeoutMs))
+      engine: try SQLiteEngine(
+        name: name, path: path, key: key, busyTimeoutMs: busyTimeoutMs ?? Tuning.busyTimeoutMs,
+        bulkLoadMinimum: bulkLoadMinimum ?? Tuning.bulkLoadMinimum))
   }
 
   /// - Parameters:

@@ -49,7 +49,7 @@ extension JobWorker {
     let mine = running.values.filter { !$0.isLost }
     guard !mine.isEmpty else { return }
     if now >= nextBeat {
-      nextBeat = now + settings.claimMs / 3
+      nextBeat = now + settings.heartbeatPauseMs
       let began = now
       onDatabase { connection in
         let kept = try ledger.renew(mine.map(\.job), owner: settings.owner, on: connection)
@@ -155,7 +155,7 @@ extension JobWorker {
 
   private func begin(_ claimed: ClaimedJob) {
     let id = claimed.job.id
-    if running.isEmpty { nextBeat = now + settings.claimMs / 3 }
+    if running.isEmpty { nextBeat = now + settings.heartbeatPauseMs }
     tell(.began(claimed.summary))
     let attempt = runner.begin(claimed) { [weak self] end in self?.ended(id, end) }
     running[id] = Running(claimed: claimed, attempt: attempt, renewedAt: now)

@@ -18,12 +18,16 @@ package struct WorkerSettings: Sendable {
 
   /// How long a job stays reserved without a heartbeat, in milliseconds: as long as a lease.
   var claimMs = Tuning.jobClaimMs
+  /// Milliseconds between two heartbeats; nil for a third of the claim.
+  var heartbeatMs: Int64?
   var pollMs = Tuning.jobPollMs
   var graceMs = Tuning.workerGraceMs
   var accountsMs = Tuning.workerAccountsMs
   var databasePauseMs = Tuning.databasePauseMs
 
   package init() {}
+
+  var heartbeatPauseMs: Int64 { heartbeatMs ?? claimMs / 3 }
 
   /// `machine:4711:9f3c`: a restarted worker is another one, also if it gets the same process id.
   private static func newOwner() -> String {

@@ -10,7 +10,7 @@ from django.conf import settings
 
 settings.configure(
     ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, SECRET_KEY="not so secret", USE_TZ=True,
-    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": sys.argv[1], "OPTIONS": {"timeout": 30}}},
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": sys.argv[1], "OPTIONS": {"timeout": 600}}},
     DEFAULT_AUTO_FIELD="django.db.models.BigAutoField", INSTALLED_APPS=["django.contrib.contenttypes", "rest_framework"],
     REST_FRAMEWORK={"DEFAULT_AUTHENTICATION_CLASSES": [], "DEFAULT_PERMISSION_CLASSES": [], "UNAUTHENTICATED_USER": None,
                     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"]})

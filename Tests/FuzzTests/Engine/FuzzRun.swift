@@ -124,8 +124,8 @@ final class FuzzRun: @unchecked Sendable {
     report.failures.append(
       """
       \(message.prefix(2000))
-        input: \(path), seed \(settings.seed), round \(report.rounds)
-        again: TUREEN_FUZZ_TARGET=\(target.name) TUREEN_FUZZ_INPUT=\(path) swift test --filter FuzzTargetTests
+        input: \(path), TUREEN_FUZZ_SEED=\(settings.seed), round \(report.rounds)
+        again: TUREEN_FUZZ_TARGET=\(target.name) TUREEN_FUZZ_INPUT=\(path) scripts/dev/test-one FuzzTests/FuzzTargetTests
       """)
   }
 }

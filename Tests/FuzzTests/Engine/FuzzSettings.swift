@@ -1,8 +1,9 @@
 import Glibc
+import TestSupport
 
 /// The settings of a fuzz run, which `scripts/dev/fuzz` passes in the environment.
 struct FuzzSettings: Sendable {
-  /// `TUREEN_FUZZ_SEED`: the seed of the random numbers.
+  /// `TUREEN_FUZZ_SEED`: the seed of the random numbers; if it is not set, that of all random tests.
   var seed: UInt64 = 4_242
   /// `TUREEN_FUZZ_ROUNDS`: the rounds of each target.
   var rounds: Int?
@@ -26,7 +27,7 @@ struct FuzzSettings: Sendable {
   init() {}
 
   init(_ variable: (String) -> String?) {
-    seed = variable("SEED").flatMap { UInt64($0) } ?? seed
+    seed = variable("SEED").flatMap { UInt64($0) } ?? RandomSeed.value
     rounds = variable("ROUNDS").flatMap { Int($0) }
     times = variable("TIMES").flatMap { Int($0) } ?? times
     seconds = variable("SECONDS").flatMap { Double($0) }

@@ -14,17 +14,20 @@ import Testing
 /// upload at the same time again and again: creates, updates and deletes, with every target.
 /// Nothing is created twice, and nothing is lost.
 ///
-/// `TUREEN_RUNS` sets the number of runs, usually 300; `.ci/run` uses a thousand. `TUREEN_SEED`
-/// sets the first seed.
+/// `TUREEN_RUNS` sets the number of runs, usually 75; `.ci/run` uses more. `TUREEN_SEED` sets the
+/// seed. A failure says how to repeat all of them.
 @Suite struct ClaimedRunsTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let runs = environment["TUREEN_RUNS"].flatMap { Int($0) } ?? 300
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
+  private static let runs = RandomSeed.count("RUNS", usual: 75)
+  private static let again = RandomSeed.again(Self.self, ["RUNS": runs])
 
-  @Test(arguments: [0, 1]) func syncUp_twoHostsThousandsOfRuns_makeNothingTwice(faults: Int) async throws {
+  @Test(arguments: [0, 1]) func syncUp_twoHostsManyRuns_makeNothingTwice(faults: Int) async throws {
+    try await RandomSeed.walk(Self.again) { try await upload(faults: faults) }
+  }
+
+  private func upload(faults: Int) async throws {
     let org = try await Self.startOrg()
     let folder = try TemporaryFolder(), path = folder.path + "/test.sqlite"
-    let hosts = try (0..<2).map { try Host(name: "h\($0)", path: path, org, seed: Self.seed &+ UInt64(2 * faults + $0)) }
+    let hosts = try (0..<2).map { try Host(name: "h\($0)", path: path, org, seed: RandomSeed.value &+ UInt64(2 * faults + $0)) }
     let runs = max(2, Self.runs / 4)
     if faults > 0 { try org.faults.add(.dropBeforeResponse(), when: .probability(0.1), path: "**/sobjects**") }
     let counts = try await withThrowingTaskGroup(of: Host.Ended.self) { group in
@@ -34,7 +37,7 @@ import Testing
     org.faults.clear()
     try await Self.finish(hosts[0])
     let here = try hosts[0].names(), there = try Self.names(org)
-    let said: Comment = "seed \(Self.seed), \(counts)"
+    let said: Comment = "\(Self.again): \(counts)"
     #expect(Set(there).count == there.count, said)
     #expect(here == there, said)
     #expect(Set(there).isSuperset(of: counts.kept), said)
@@ -59,7 +62,7 @@ import Testing
       let end = try await host.up("collection")
       if end.status == .done, end.counts.inDoubt == 0, try host.dirtyCount() == 0 { return }
     }
-    Issue.record("\(try host.dirtyCount()) entries stay dirty")
+    Issue.record("\(again): \(try host.dirtyCount()) entries stay dirty")
   }
 }
 

@@ -1,5 +1,4 @@
-import Foundation
-import JSON
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -9,25 +8,25 @@ import Testing
 /// field always stays. A change of the same field becomes a conflict or the final value everywhere,
 /// unless it was made between the comparison and an update without a condition.
 @Suite struct CheckThenSendTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  /// Enough for each of the moments to occur.
-  private static let runs = max(60, environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 0)
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
+  /// Each moment is drawn in one run of four: with 60 runs all of them occur with every seed.
+  private static let runs = max(60, RandomSeed.count("SCENARIOS", usual: 0))
 
   @Test(arguments: [ClientScript.Mode.leaveIfChanged, .merge], UploadKind.allCases)
   func syncUp_anotherUserWritesMeanwhile_losesOnlyWhatNoLookCanTell(mode: ClientScript.Mode, kind: UploadKind) async throws {
     let world = try ClientWorld(.twoStores)
     var tally = Tally()
     for n in 0..<Self.runs {
-      let walk = CheckThenSend(world, mode, kind, seed: Self.seed &+ n)
-      let seen = try await walk.run()
+      let seed = RandomSeed.value &+ UInt64(n), again = RandomSeed.again(Self.self, seed: seed)
+      let seen = try await RandomSeed.walk(again) { try await CheckThenSend(world, mode, kind, seed: seed).run() }
       tally.add(seen)
-      let comment = Comment(rawValue: "seed \(Self.seed &+ n): \(seen)")
+      let comment = Comment(rawValue: "\(again): \(seen)")
       #expect(!seen.isOtherFieldLost && !seen.isOwnFieldLost && !seen.isStale, comment)
       #expect(!seen.isOverwritten || seen.isBetween && (kind == .collection || seen.isSameSecond), comment)
     }
     // Each of these was tried; only a collection has a request after the update.
-    #expect(tally.before > 0 && tally.between > 0 && (tally.after > 0 || kind != .collection), "\(tally)")
+    #expect(
+      tally.before > 0 && tally.between > 0 && (tally.after > 0 || kind != .collection),
+      "\(RandomSeed.again(Self.self)): \(tally)")
     await world.close()
   }
 

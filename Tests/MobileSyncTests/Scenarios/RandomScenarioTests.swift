@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import SandboxOrg
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -10,27 +11,26 @@ import Testing
 /// equal for the sync's filter, no local change was lost, and nothing was created twice.
 ///
 /// `TUREEN_SCENARIOS` sets the number of scenarios of each kind, `TUREEN_SEED` the first seed;
-/// `scripts/dev/scenarios` sets both. Every failure names its seed.
+/// `scripts/dev/scenarios` sets both. Every failure says how to repeat its scenario alone.
 @Suite struct RandomScenarioTests {
-  static let environment = ProcessInfo.processInfo.environment
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
-  /// The number for each kind: 540 in all. `.ci/run` uses three thousand.
-  private static let scenarios = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 20
+  /// The number for each kind: 135 in all. `.ci/run` uses more.
+  private static let scenarios = RandomSeed.count("SCENARIOS", usual: 5)
 
-  /// Describes how to repeat a scenario: with the same seed it takes the same steps, in a fresh
-  /// org.
-  private static func label(_ seed: UInt64, _ kind: ScenarioKind) -> String {
-    "\(kind.testDescription), seed \(seed): scripts/dev/scenarios 1 \(seed) walks the same way"
+  /// Runs scenarios one after the other. With the same seed a scenario takes the same steps, in a
+  /// fresh org.
+  private func run(_ count: Int, _ kind: ScenarioKind, _ scenario: (Scenario) async throws -> Void) async throws {
+    let world = try await ScenarioWorld(kind)
+    for n in 0..<count {
+      let seed = RandomSeed.value &+ UInt64(n)
+      let label = "\(kind.testDescription), \(RandomSeed.again(Self.self, seed: seed))"
+      try await RandomSeed.walk(label) { try await scenario(Scenario(world, seed: seed, label: label)) }
+    }
+    await world.close()
   }
 
   @Test(arguments: ScenarioKind.all)
   func scenarios_withFaults_endEqualAndLoseNothing(kind: ScenarioKind) async throws {
-    let world = try await ScenarioWorld(kind)
-    for n in 0..<Self.scenarios {
-      let seed = Self.seed &+ n
-      try await Scenario(world, seed: seed, label: Self.label(seed, kind)).run()
-    }
-    await world.close()
+    try await run(Self.scenarios, kind) { try await $0.run() }
   }
 
   /// Each fault by itself; none is left to chance.
@@ -38,7 +38,10 @@ import Testing
   func everyFault_inEveryKindOfRun_endsEqualAndLosesNothing(kind: ScenarioKind) async throws {
     let world = try await ScenarioWorld(kind)
     for fault in ScenarioFaults.kinds(world.org) {
-      try await Scenario(world, seed: Self.seed, label: "\(kind.testDescription), \(fault.kind)").run(through: fault)
+      let label = "\(kind.testDescription), \(fault.kind), \(RandomSeed.again(Self.self))"
+      try await RandomSeed.walk(label) {
+        try await Scenario(world, seed: RandomSeed.value, label: label).run(through: fault)
+      }
     }
     await world.close()
   }
@@ -48,12 +51,7 @@ import Testing
   /// has them.
   @Test(arguments: ScenarioKind.all.filter { $0.up != nil })
   func scenarios_withDamagedAnswers_endAndKeepLocalChanges(kind: ScenarioKind) async throws {
-    let world = try await ScenarioWorld(kind)
-    for n in 0..<max(1, Self.scenarios / 12) {
-      let seed = Self.seed &+ n
-      try await Scenario(world, seed: seed, label: Self.label(seed, kind)).runDamaged()
-    }
-    await world.close()
+    try await run(max(1, Self.scenarios / 12), kind) { try await $0.runDamaged() }
   }
 }
 

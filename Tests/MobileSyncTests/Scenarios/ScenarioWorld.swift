@@ -9,8 +9,8 @@ import TestSupport
 @testable import MobileSync
 @testable import Salesforce
 
-/// An org, a store and a manager for the scenarios of one kind, one after the other. They run in
-/// real time, like servers; only the engine's clock can be moved forward.
+/// An org, a store and a manager for the scenarios of one kind, one after the other. The engine's
+/// clock can be moved forward; no other time decides about anything.
 final class ScenarioWorld: Sendable {
   let kind: ScenarioKind
   let org: SandboxServer
@@ -39,8 +39,11 @@ final class ScenarioWorld: Sendable {
       loginURL: org.url, clientId: org.clientId, clientSecret: org.clientSecret, username: org.username,
       password: org.password)
     var transport = TransportConfiguration()
-    // A hanging request times out soon. With a sanitizer, all answers take longer.
-    transport.idleTimeoutMs = RandomScenarioTests.environment["TUREEN_IDLE_MS"].flatMap { Int64($0) } ?? 1_500
+    // Only a hanging request is lost, and as soon as it hangs: no answer counts as late.
+    let hanging = HangingRequests()
+    org.faults.observeSilence { hanging.noteSilence() }
+    transport.watch = { hanging.begin($0) }
+    (transport.connectTimeoutMs, transport.idleTimeoutMs) = (3_600_000, 3_600_000)
     let client = SalesforceClient(
       credentials: credentials, transport: HTTPTransport(transport), policy: .never, observer: SyncTrafficObserver())
     self.client = client
@@ -168,3 +171,37 @@ final class ScenarioWorld: Sendable {
 }
 
 private final class Ahead: Sendable { let milliseconds = Mutex<Int64>(0) }
+
+/// Gives up the requests that hang. The server tells that one does, but not which; it is known once
+/// all others have ended.
+private final class HangingRequests: Sendable {
+  private struct State {
+    /// What gives up each request under way.
+    var requests: [Int: @Sendable () -> Void] = [:]
+    var last = 0, hanging = 0
+  }
+
+  private let state = Mutex(State())
+
+  func noteSilence() { change { $0.hanging += 1 } }
+
+  /// - Returns: What to call when the request has ended.
+  func begin(_ giveUp: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let number = state.withLock { state in
+      state.last += 1
+      state.requests[state.last] = giveUp
+      return state.last
+    }
+    return { self.change { $0.requests[number] = nil } }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let due = state.withLock { state -> [@Sendable () -> Void] in
+      body(&state)
+      guard state.hanging > 0, state.requests.count <= state.hanging else { return [] }
+      state.hanging = 0
+      return Array(state.requests.values)
+    }
+    for giveUp in due { giveUp() }
+  }
+}

@@ -25,11 +25,12 @@ final class ParseScenario {
   private static let patience = 20
   private static let soups = [("isbns", "ISBN"), ("books", "Book")]
 
-  init(_ kind: ParseScenarioKind, seed: UInt64) async throws {
+  /// - Parameter again: How to repeat the scenario.
+  init(_ kind: ParseScenarioKind, seed: UInt64, again: String) async throws {
     self.kind = kind
     random = SeededGenerator(state: seed)
     mode = [MergeMode.leaveIfChanged, .merge, .overwrite].randomElement(using: &random) ?? .merge
-    label = "\(kind.testDescription), \(mode), seed \(seed)"
+    label = "\(kind.testDescription), \(mode), \(again)"
     bench = try await ParseBench(soups: ["isbns", "books", "authors"], links: ["links"])
   }
 

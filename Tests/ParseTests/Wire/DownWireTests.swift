@@ -53,7 +53,7 @@ struct DownWireTests {
       try bench.server.faults.add(
         .latency(milliseconds: 1_000, clock: .org), when: .nth(2), path: "/parse/classes/Book", method: "GET")
       async let run = bench.down("Book", ["pageSize": 8])
-      while bench.clock.sleeping == 0 { await Task.yield() }
+      await bench.clock.hasSleepers()
       for id in [ids[0], ids[10], ids[19]] { try await bench.call(.PUT, "/classes/Book/\(id)", ["n": 100]) }
       bench.clock.advance(by: 2)
       #expect(try await run.status == .done)

@@ -67,7 +67,7 @@ struct OfflineWireTests {
         finish.finish()
       }
       #expect(state.status == .running && ends.withLock { $0.isEmpty }, "the call returns before anything is sent")
-      while bench.clock.sleeping == 0 { await Task.yield() }
+      await bench.clock.hasSleepers()
       bench.clock.advance(by: 2)
       for await _ in done {}
       await bench.manager.shutdown()

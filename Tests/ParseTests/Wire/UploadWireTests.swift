@@ -196,14 +196,14 @@ struct UploadWireTests {
     }
   }
 
-  @Test func creates_tenThousand_take200Requests() async throws {
+  @Test func creates_sixHundred_take12Requests() async throws {
     try await ParseBench.with { bench async throws in
-      let entries = (0..<10_000).map { n -> JSONValue in
+      let entries = (0..<600).map { n -> JSONValue in
         ["objectId": .string("local_\(n)"), "title": .string("t\(n)"), "__local__": true, "__locally_created__": true]
       }
       try bench.store.upsert(JSONValue.array(entries).text, into: "books")
       let state = try await bench.up("Book", Self.lists)
-      #expect(state.status == .done && state.counts.succeeded == 10_000 && state.counts.requests == 200, "\(state.counts)")
+      #expect(state.status == .done && state.counts.succeeded == 600 && state.counts.requests == 12, "\(state.counts)")
       #expect(try bench.entries().allSatisfy { $0["__local__"] == false })
     }
   }

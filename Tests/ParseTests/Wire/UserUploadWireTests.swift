@@ -101,7 +101,7 @@ struct UserUploadWireTests {
         }
       try bench.server.faults.add(.latency(milliseconds: 1_000, clock: .org), path: "/parse/batch", times: 1)
       async let push = bench.up("Note", ["createFieldlist": ["n"], "updateFieldlist": ["n"], "maxBatchSize": 2])
-      while bench.clock.sleeping == 0 { await Task.yield() }
+      await bench.clock.hasSleepers()
       try await client.connection.keep(now)
       bench.clock.advance(by: 2)
       let state = try await push

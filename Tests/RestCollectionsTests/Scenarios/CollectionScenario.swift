@@ -38,11 +38,12 @@ final class CollectionScenario {
     let notes = Mutex(Notes())
   }
 
-  init(_ kind: CollectionScenarioKind, seed: UInt64) throws {
+  /// - Parameter again: How to repeat the scenario.
+  init(_ kind: CollectionScenarioKind, seed: UInt64, again: String) throws {
     self.kind = kind
     random = SeededGenerator(state: seed)
     mode = [MergeMode.leaveIfChanged, .merge, .overwrite].randomElement(using: &random) ?? .merge
-    label = "\(kind.testDescription), \(mode), seed \(seed)"
+    label = "\(kind.testDescription), \(mode), \(again)"
     let specs = [
       IndexSpec(path: kind.path("id"), type: .string), IndexSpec(path: "__local__", type: .string),
       IndexSpec(path: "__sync_id__", type: .integer),

@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 import Testing
 
 /// Runs changes on both sides of a collection and syncs in a random order, with many kinds of
@@ -6,15 +6,18 @@ import Testing
 /// faults stop, store and server must be equal, with no lost local change and no duplicate create.
 ///
 /// `TUREEN_SCENARIOS` sets the number of scenarios of each kind, `TUREEN_SEED` the first seed;
-/// `scripts/dev/scenarios` sets both. Every failure reports the seed of its scenario.
+/// `scripts/dev/scenarios` sets both. Every failure says how to repeat its scenario alone.
 @Suite struct CollectionScenarioTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
-  /// Scenarios of each kind; 150 in all. `.ci/run` runs a thousand.
-  private static let scenarios = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 10
+  /// Scenarios of each kind; 45 in all. `.ci/run` runs more.
+  private static let scenarios = RandomSeed.count("SCENARIOS", usual: 3)
 
   @Test(arguments: CollectionScenarioKind.all)
   func collections_withFaultsKillsAndAnotherWriter_endEqualAndLoseNothing(kind: CollectionScenarioKind) async throws {
-    for n in 0..<Self.scenarios { try await CollectionScenario(kind, seed: Self.seed &+ n).run() }
+    for n in 0..<Self.scenarios {
+      let seed = RandomSeed.value &+ UInt64(n), again = RandomSeed.again(Self.self, seed: seed)
+      try await RandomSeed.walk("\(kind.testDescription), \(again)") {
+        try await CollectionScenario(kind, seed: seed, again: again).run()
+      }
+    }
   }
 }

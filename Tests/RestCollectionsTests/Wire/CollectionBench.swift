@@ -18,6 +18,8 @@ final class CollectionBench: Sendable {
 
   let server: CollectionServer
   let clock = WireClock()
+  /// Limits the requests that the test leaves unanswered.
+  let patience = WirePatience()
   let connected: ConnectedStore
 
   var store: Store { connected.store }
@@ -27,16 +29,19 @@ final class CollectionBench: Sendable {
   ///   - rows: The number of repositories, whose dates are a minute apart.
   ///   - members: Members of the connection in addition to its `baseURL`.
   ///   - others: Further connections, by name.
+  ///   - bulkLoadMinimum: See ``TestEngine/store(at:bulkLoadMinimum:)``.
   init(
     rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
     transforms: (any CustomTargetRunner)? = nil, specs: [IndexSpec] = CollectionBench.specs,
-    log: (@Sendable (String) -> Void)? = nil
+    bulkLoadMinimum: Int? = nil, log: (@Sendable (String) -> Void)? = nil
   ) throws {
     server = try CollectionServer(rows: (0..<rows).map { Repository.row($0 + 1) })
-    let temporary = try TemporaryStore(soup: CollectionBench.soup, specs)
+    let temporary = try TemporaryStore(soup: CollectionBench.soup, specs, bulkLoadMinimum: bulkLoadMinimum)
     var all = others
     var own = members
     own["baseURL"] = own["baseURL"] ?? .string(server.url)
+    // Longer than an answer takes on the slowest machine.
+    own["timeoutS"] = own["timeoutS"] ?? 600
     all["api"] = own
     let origin = ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: true)
     let settings = try all.sorted { $0.key < $1.key }.map {
@@ -48,6 +53,7 @@ final class CollectionBench: Sendable {
         throw SecretReading.Failure("\(source.name) is not set", isMissing: true)
       })
     environment.retry = clock.environment
+    environment.timeoutS = { [patience] in patience.seconds(for: $0) }
     environment.log = RequestLog(level: log == nil ? .off : .warn, isStored: false, now: { 0 }) { log?($0) }
     environment.userAgent = { "tureen/test" }
     environment.observer = SyncTrafficObserver()
@@ -184,10 +190,11 @@ final class CollectionBench: Sendable {
   /// Runs a test with a bench, and shuts it down in every case.
   static func with(
     rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
-    transforms: (any CustomTargetRunner)? = nil, log: (@Sendable (String) -> Void)? = nil,
+    transforms: (any CustomTargetRunner)? = nil, bulkLoadMinimum: Int? = nil, log: (@Sendable (String) -> Void)? = nil,
     _ body: (CollectionBench) async throws -> Void
   ) async throws {
-    let bench = try CollectionBench(rows: rows, members, others: others, transforms: transforms, log: log)
+    let bench = try CollectionBench(
+      rows: rows, members, others: others, transforms: transforms, bulkLoadMinimum: bulkLoadMinimum, log: log)
     do {
       try await body(bench)
     } catch {
@@ -219,6 +226,17 @@ enum Repository {
 
   /// Formats whole seconds as ISO 8601.
   static func date(_ seconds: Int) -> String { DateFormat.iso8601.text(Int64(seconds) * 1000, zone: .utc) }
+}
+
+/// Which requests are given up soon. Only for requests that the server never answers: the others must not depend on how fast
+/// the machine is.
+final class WirePatience: Sendable {
+  private let part = Mutex<String?>(nil)
+
+  /// - Parameter part: A part of the URLs; nil for none.
+  func end(requestsWith part: String?) { self.part.withLock { $0 = part } }
+
+  func seconds(for url: String) -> Double? { part.withLock { $0.map { url.contains($0) } ?? false } ? 0.05 : nil }
 }
 
 /// A clock that moves when something waits or the test advances it.

@@ -165,7 +165,7 @@ struct ScriptedOrg {
 /// A sign-in under test with its own home.
 final class LoginTrial: Sendable {
   let folder: TemporaryFolder
-  let port = TestBrowser.freePort()
+  private let heldPort = HeldPort()
   let time = ManualTime()
   let events = RecordedEvents()
   private let opened = Mutex<[String]>([])
@@ -175,6 +175,7 @@ final class LoginTrial: Sendable {
   init(in folder: TemporaryFolder? = nil) throws { self.folder = try folder ?? TemporaryFolder() }
 
   var home: String { folder.path + "/home" }
+  var port: Int { heldPort.number }
   var browser: TestBrowser { TestBrowser(port: port) }
   /// The URLs that were opened in the browser.
   var openedAddresses: [String] { opened.withLock { $0 } }

@@ -14,7 +14,7 @@ import Testing
   private let time = ManualTime()
 
   init() async throws {
-    let port = TestBrowser.freePort()
+    let port = HeldPort()
     runner = try await ScriptRunner(contacts: 1) { $0.redirectURIs.append(ScriptPerson.redirect(port)) }
     person = ScriptPerson(server: runner.server, port: port)
   }

@@ -1,13 +1,15 @@
 import Glibc
 import Salesforce
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Tureen
 
 /// Tests the listener of a sign-in over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
-  private let port = TestBrowser.freePort()
+  private let heldPort = HeldPort()
+  private var port: Int { heldPort.number }
   private var uri: String { "http://localhost:\(port)/OauthRedirect" }
   private var browser: TestBrowser { TestBrowser(port: port) }
 

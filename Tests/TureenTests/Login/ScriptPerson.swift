@@ -2,17 +2,18 @@ import Glibc
 import JSON
 import SandboxOrg
 import Support
+import TestSupport
 
 @testable import Tureen
 
 /// A person with a browser for scripts that start sign-ins: the service `person`, and Lua code that uses it.
 struct ScriptPerson: Sendable {
   let server: SandboxServer
-  let port: Int
+  let port: HeldPort
   /// The redirect URI to which the host listens.
   var redirect: String { ScriptPerson.redirect(port) }
 
-  static func redirect(_ port: Int) -> String { "http://localhost:\(port)/OauthRedirect" }
+  static func redirect(_ port: HeldPort) -> String { "http://localhost:\(port.number)/OauthRedirect" }
 
   /// Implements the service: `signIn` returns the redirect URL; `follow` requests it and returns the statuses and the final page;
   /// `signInAndFollow` does both; `port` returns `open` or `free`.
@@ -29,14 +30,14 @@ struct ScriptPerson: Sendable {
   }
 
   private func follow(_ url: String) async -> JSONValue {
-    let browser = TestBrowser(port: port)
+    let browser = TestBrowser(port: port.number)
     let first = await browser.get("/" + (url.split(separator: "/", maxSplits: 2).last ?? ""))
     let page = await browser.get(first.header("Location") ?? "/none")
     return [.integer(Int64(first.status)), .integer(Int64(page.status)), .string(page.text)]
   }
 
   var isOpen: Bool {
-    guard let socket = TestBrowser(port: port).connected() else { return false }
+    guard let socket = TestBrowser(port: port.number).connected() else { return false }
     close(socket)
     return true
   }

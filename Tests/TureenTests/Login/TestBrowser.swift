@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 /// Exchanges raw bytes with the listener of a sign-in.
@@ -19,17 +18,6 @@ struct TestBrowser: Sendable {
   var isIPv6 = false
   /// The IPv4 address.
   var host: UInt32 = 0x7F00_0001
-
-  /// Returns a port below the ephemeral range that no other test uses, and no program of the machine.
-  static func freePort() -> Int {
-    while true {
-      let port = 20_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 12_000
-      guard let socket = TestBrowser(port: port).bound() else { continue }
-      close(socket)
-      return port
-    }
-  }
-  private static let ports = Atomic<Int>(0)
 
   static let hasIPv6: Bool = {
     let socket = Glibc.socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)

@@ -17,7 +17,10 @@ final class WorkerBench {
   let store: PostgresSchema.Store
   private let database: JobDatabase
 
-  var ledger: JobLedger { JobLedger(schema) }
+  /// Milliseconds of a claim: none ends because this machine is slow. Tests move the server's time instead.
+  static let claimMs: Int64 = 3_600_000
+
+  var ledger: JobLedger { JobLedger(schema, claimMs: Self.claimMs) }
 
   /// - Parameters:
   ///   - cluster: nil for the shared one.
@@ -65,7 +68,7 @@ final class WorkerBench {
   /// Claims a running job for the worker `other`, as if its own had been silent for too long.
   func takeOver(_ id: Int64) throws -> Job {
     try connection.transaction {
-      try shift(id, "until", "1 hour")
+      try shift(id, "until", "2 hours")
       return try #require(try ledger.claim(owner: "other", on: connection))
     }
   }
@@ -83,6 +86,7 @@ final class WorkerBench {
   func start(_ change: (inout WorkerSettings) -> Void = { _ in }) throws -> RunningWorker {
     var settings = WorkerSettings()
     settings.pollMs = 200
+    settings.claimMs = Self.claimMs
     change(&settings)
     return try RunningWorker(settings, database)
   }

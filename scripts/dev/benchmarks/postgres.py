@@ -5,7 +5,6 @@ usage: postgres.py ENGINE WORK RECORDS ROUNDS. ENGINE is EngineBench, WORK a fol
 
 import itertools
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -56,7 +55,7 @@ def load(engine, places, records, indexes):
 
 def server(work):
     """A server with the settings that Debian gives it, but for the port."""
-    server = cluster.Server(work + "/postgres", cluster.free_port(random))
+    server = cluster.Server(work + "/postgres")
     server.create()
     with open(server.data + "/postgresql.conf", "a", encoding="utf-8") as settings:
         settings.write("fsync = on\nwal_writer_delay = 200ms\nshared_buffers = 128MB\n")

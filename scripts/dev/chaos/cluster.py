@@ -4,12 +4,13 @@ import glob
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import time
 
+from .ports import HeldPort
+
 ROLE = "worker"
-LIMIT_S = 30
+LIMIT_S = 600
 
 
 def programs():
@@ -18,24 +19,12 @@ def programs():
     return max(found, key=lambda path: float(path.split("/")[4]), default=None)
 
 
-def free_port(random):
-    """A port that is free now, below those that the system gives to clients."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) != 0:
-                try:
-                    probe.bind(("127.0.0.1", port))
-                    return port
-                except OSError:
-                    pass
-
-
 class Server:
     """One PostgreSQL server with a folder of its own."""
 
-    def __init__(self, folder, port):
-        self.folder, self.port, self.data = folder, port, folder + "/data"
+    def __init__(self, folder):
+        self.held = HeldPort()
+        self.folder, self.port, self.data = folder, self.held.number, folder + "/data"
         self.bin = programs()
         # PostgreSQL refuses to run as root.
         self.user = None
@@ -100,7 +89,7 @@ log_statement = 'none'
         done = subprocess.run(
             [f"{self.bin}/psql", "-XqAt", "-F", "\x1f", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
              "-U", "tureen", "-d", "postgres", "-c", sql],
-            env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning", "PGCONNECT_TIMEOUT": "5"},
+            env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning", "PGCONNECT_TIMEOUT": "60"},
             capture_output=True, text=True, check=False, timeout=LIMIT_S)
         if done.returncode != 0:
             raise RuntimeError(f"PostgreSQL refused a statement: {done.stderr.strip()}")
@@ -110,8 +99,8 @@ log_statement = 'none'
 class Cluster:
     """The primary and its standby. Commits wait for the standby, so that a promotion loses no synced one."""
 
-    def __init__(self, folder, random, password, has_standby=True):
-        self.folder, self.random, self.count = folder, random, 0
+    def __init__(self, folder, password, has_standby=True):
+        self.folder, self.count = folder, 0
         self.password, self.has_standby = password, has_standby
         self.primary = self.standby = None
 
@@ -126,7 +115,7 @@ class Cluster:
 
     def new_server(self):
         self.count += 1
-        return Server(f"{self.folder}/postgres-{self.count}", free_port(self.random))
+        return Server(f"{self.folder}/postgres-{self.count}")
 
     def add_standby(self):
         self.standby = self.new_server()

@@ -80,7 +80,7 @@ class Org:
             f"{self.url}/__sandbox/{action}", data=json.dumps(arguments or {}).encode(),
             headers={"Authorization": "Bearer " + self.says["control token"], "Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=600) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"the sandbox refused {action}: {error.read().decode(errors='replace')}") from error

@@ -40,7 +40,7 @@ class Link:
             # A connection is not made during a partition; whoever waits for one may give up.
             self.changed.wait_for(lambda: self.partition is None or not self.is_open)
         try:
-            server = socket.create_connection(("127.0.0.1", self.target()), timeout=5)
+            server = socket.create_connection(("127.0.0.1", self.target()), timeout=60)
         except OSError:
             reset(client)
             return

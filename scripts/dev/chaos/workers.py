@@ -121,7 +121,7 @@ class Host:
         return None
 
     def signal(self, number):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 600
         while self.is_running and time.monotonic() < end:
             if pid := self.pid():
                 with contextlib.suppress(ProcessLookupError):
@@ -178,7 +178,7 @@ class Worker(Host):
         """SIGTERM. Returns the exit status; None if it does not end in time."""
         self.signal(signal.SIGTERM)
         try:
-            return self.process.wait(20)
+            return self.process.wait(600)
         except subprocess.TimeoutExpired:
             super().kill()
             return None
@@ -228,7 +228,7 @@ class Writer(Host):
     def stop(self):
         with open(self.stop_file, "w", encoding="utf-8"):
             pass
-        return self.process.wait(60)
+        return self.process.wait(600)
 
     def written(self):
         """For each type the values of what certainly was written, by name, and the names whose last value is uncertain."""

@@ -36,7 +36,7 @@ extension SQLiteTransaction {
       }
       return
     }
-    guard let expectedTotal, expectedTotal >= Tuning.deferIndexesFrom,
+    guard let expectedTotal, expectedTotal >= state.bulkLoadMinimum,
       try connection.firstValue("SELECT 1 FROM \(soup.table) LIMIT 1") == nil
     else {
       state.loads[soup.name] = nil

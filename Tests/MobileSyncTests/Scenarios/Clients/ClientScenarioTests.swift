@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -11,30 +12,30 @@ import Testing
 ///
 /// `TUREEN_SCENARIOS` sets the number of scenarios of each kind, `TUREEN_SEED` the first seed,
 /// `TUREEN_HAZARDS` the hazards (`staleCopies,clocks`); `scripts/dev/scenarios` sets the first two.
-/// A failure names its seed and the fewest steps that show it.
+/// A failure says how to repeat its scenario alone, and has the fewest steps that show it.
 @Suite struct ClientScenarioTests {
   private static let environment = ProcessInfo.processInfo.environment
-  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
-  /// The number for each kind: 500 in all. `.ci/run` uses two thousand.
-  private static let scenarios =
-    environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? UInt64(500 / ClientScenarioKind.all.count)
+  /// The number for each kind: about 125 in all. `.ci/run` uses more.
+  private static let scenarios = RandomSeed.count("SCENARIOS", usual: 125 / ClientScenarioKind.all.count)
 
   @Test(arguments: ClientScenarioKind.all)
   func clients_withHazards_endEqualAndLoseNothing(kind: ClientScenarioKind) async throws {
     let world = try ClientWorld(kind.layout)
     for n in 0..<Self.scenarios {
-      let script = ClientScript(layout: kind.layout, hazards: kind.hazards, seed: Self.seed &+ n)
-      let scenario = ClientScenario(world, script)
-      guard try await !scenario.run().isEmpty else { continue }
-      let short = try await ScriptShrinker(world).shortest(script)
-      try report(short, kind)
+      let seed = RandomSeed.value &+ UInt64(n), again = RandomSeed.again(Self.self, seed: seed)
+      let script = ClientScript(layout: kind.layout, hazards: kind.hazards, seed: seed)
+      let found: ScriptShrinker.Found? = try await RandomSeed.walk("\(kind.testDescription), \(again)") {
+        try await ClientScenario(world, script).run().isEmpty ? nil : ScriptShrinker(world).shortest(script)
+      }
+      guard let found else { continue }
+      try report(found, kind, again)
       break
     }
     await world.close()
   }
 
-  private func report(_ found: ScriptShrinker.Found, _ kind: ClientScenarioKind) throws {
-    let text = found.text(title: "\(kind.testDescription), seed \(found.script.seed)")
+  private func report(_ found: ScriptShrinker.Found, _ kind: ClientScenarioKind, _ again: String) throws {
+    let text = found.text(title: "\(kind.testDescription), \(again)")
     if let folder = Self.environment["TUREEN_FINDINGS"] {
       try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(kind.fileName)-\(found.script.seed).md"))
     }
