@@ -89,7 +89,10 @@ static inline void csqlite_replace(sqlite3_context *context, int count, sqlite3_
   const unsigned char *part = text ? sqlite3_value_text(values[1]) : NULL;
   if (!part) return;
   // An empty part, which one that begins with NUL counts as, occurs nowhere.
-  if (part[0] == 0) return sqlite3_result_value(context, values[0]);
+  if (part[0] == 0) {
+    if (!sqlite3_user_data(context)) return sqlite3_result_value(context, values[0]);
+    return sqlite3_result_text64(context, (const char *)text, (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
   sqlite3_int64 part_length = sqlite3_value_bytes(values[1]);
   const unsigned char *other = sqlite3_value_text(values[2]);
   if (!other) return;
@@ -210,6 +213,17 @@ static inline void csqlite_rtrim(sqlite3_context *context, int count, sqlite3_va
   csqlite_trim_sides(context, count, values, CSQLITE_TRIM_RIGHT);
 }
 
+// Tells whether SQLite's replace makes a text of a value that it leaves unchanged. Older versions, such as 3.40, give the value
+// itself, so that a number stays one; newer ones, such as SQLCipher's 3.46, give its text. Returns an SQLite result code.
+static inline int csqlite_replace_gives_text(sqlite3 *database, int *gives_text) {
+  sqlite3_stmt *statement = NULL;
+  int code = sqlite3_prepare_v2(database, "SELECT replace(1, '', '')", -1, &statement, NULL);
+  if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+    *gives_text = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
+  int end = sqlite3_finalize(statement);
+  return code == SQLITE_OK ? end : code;
+}
+
 // Replaces the functions of a connection. Returns an SQLite result code.
 static inline int csqlite_use_linear_functions(sqlite3 *database) {
   static const struct {
@@ -220,13 +234,15 @@ static inline int csqlite_use_linear_functions(sqlite3 *database) {
     {"instr", 2, csqlite_instr}, {"replace", 3, csqlite_replace}, {"trim", 1, csqlite_trim},   {"trim", 2, csqlite_trim},
     {"ltrim", 1, csqlite_ltrim}, {"ltrim", 2, csqlite_ltrim},     {"rtrim", 1, csqlite_rtrim}, {"rtrim", 2, csqlite_rtrim},
   };
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+  static const char gives_text_mark = 1;
+  int gives_text = 0, code = csqlite_replace_gives_text(database, &gives_text);
+  // Only replace looks at it.
+  void *mark = gives_text ? (void *)&gives_text_mark : NULL;
+  for (size_t i = 0; code == SQLITE_OK && i < sizeof functions / sizeof *functions; i++) {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    int code =
-        sqlite3_create_function(database, functions[i].name, functions[i].count, flags, NULL, functions[i].run, NULL, NULL);
-    if (code != SQLITE_OK) return code;
+    code = sqlite3_create_function(database, functions[i].name, functions[i].count, flags, mark, functions[i].run, NULL, NULL);
   }
-  return SQLITE_OK;
+  return code;
 }
 
 #endif

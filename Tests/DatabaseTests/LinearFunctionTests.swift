@@ -42,6 +42,14 @@ struct LinearFunctionTests {
     }
   }
 
+  /// A number from which nothing is replaced is a text in newer versions of SQLite only.
+  @Test(arguments: ["7", "-1.5", "'7'", "NULL", "x'37'"]) func replace_ofNothing_hasTheTypeOfSQLites(_ value: String) throws {
+    let plain = try memory(), reading = try memory()
+    try reading.restrictToReading()
+    let sql = "SELECT replace(\(value), '', 'x')"
+    #expect(try reading.firstValue(sql) == plain.firstValue(sql))
+  }
+
   /// SQLite's own take hours, and cannot be interrupted.
   @Test(arguments: [
     ("instr(a, b || 'x')", SQLValue.integer(0)), ("length(replace(a, b || 'x', 'y'))", .integer(20_000_000)),

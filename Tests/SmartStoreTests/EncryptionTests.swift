@@ -236,6 +236,31 @@ struct EncryptionTests {
     }
   }
 
+  /// Whether the unfinished copy already has the new key or not.
+  @Test(arguments: [(1, nil), (1, 1), (1, 2), (nil, nil), (nil, 1)] as [(Int?, Int?)])
+  func changeKey_ofAnUnfinishedCopy_isRefusedAndTheCopyContinues(_ from: Int?, _ to: Int?) throws {
+    struct Stop: Error {}
+    let old = from.map(Self.key)
+    let engines = SQLiteEngines(userDirectory: folder.path, globalDirectory: folder.path, recovery: .refuse, key: { old })
+    let source = Store(name: "source", isGlobal: false, engine: try engines.open("source", isGlobal: false))
+    defer { source.close() }
+    try fill(source)
+    func copy(_ report: @escaping (StoreCopy.Progress) throws -> Void) throws {
+      let target = Store(
+        name: "target", isGlobal: false, engine: try engines.openCopy("target", isGlobal: false, of: "the source"))
+      defer { target.close() }
+      _ = try StoreCopy(from: source, to: target, isRunning: { _ in false }, report: report).run()
+    }
+    #expect(throws: Stop.self) { try copy { if $0.phase == .indexing { throw Stop() } } }
+    let place = folder.path + "/target", path = place + "/store.sqlite", before = try contents(of: place)
+    let error = failure { _ = try KeyChange(path: path, from: old, to: to.map(Self.key)).run() }
+    #expect(error?.code == .unfinishedCopy)
+    #expect(error?.message.contains("unfinished copy of the source") == true)
+    #expect(try contents(of: place) == before)
+    try copy { _ in }
+    try expectFilled(path, old)
+  }
+
   @Test func key_isWithinItsLimits() throws {
     for count in [0, StoreKey.maximumBytes + 1] {
       let bytes = [UInt8](repeating: 1, count: count)

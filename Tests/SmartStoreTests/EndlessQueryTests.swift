@@ -141,6 +141,11 @@ struct EndlessQueryTests {
     "SELECT '\(String(repeating: "x", count: 1_000_001))'",
     "SELECT 1 \(String(repeating: " UNION ALL SELECT 1", count: 600))",
     "SELECT \(Array(repeating: "1", count: 2500).joined(separator: ","))",
+    // The stack of the thread would overflow: in the last one with every version of SQLite, in the others with newer ones.
+    nested("SELECT * FROM (", "SELECT 1", ")", times: 20_000), nested("WITH a AS (", "SELECT 1", ") SELECT 1", times: 20_000),
+    "SELECT 1 FROM \(nested("{s} JOIN (", "{s}", ")", times: 20_000))",
+    nested("SELECT * FROM (", "SELECT 1", ")" + String(repeating: " UNION ALL SELECT 1", count: 499), times: 80),
+    "WITH c0 AS (SELECT 1 AS x)\((1...25_000).map { ", c\($0) AS (SELECT x FROM c\($0 - 1))" }.joined()) SELECT x FROM c25000",
   ])
   func query_beyondALimit_saysSo(_ sql: String) throws {
     let temporary = try TemporaryStore(soup: "s", [.string("k")])
@@ -148,6 +153,10 @@ struct EndlessQueryTests {
     #expect(error?.code == .queryLimit, "\(error?.message ?? "no error") for \(sql.prefix(60))")
     #expect(error?.isRetryable == false)
     #expect(try temporary.store.rows("SELECT 1") == "[[1]]")
+  }
+
+  private static func nested(_ before: String, _ inner: String, _ after: String, times: Int) -> String {
+    String(repeating: before, count: times) + inner + String(repeating: after, count: times)
   }
 
   @Test func page_rowsWithoutEnd_isRefusedBeyondItsLimit() throws {

@@ -201,6 +201,28 @@ struct SmartSqlTests {
     #expect(try store.rows("SELECT count(*) FROM {e}") == "[[3]]")
   }
 
+  /// Parentheses next to one another do not count, nor do texts, names, comments and longer words.
+  @Test(arguments: [
+    nested("(", "1", ")", times: 100), String(repeating: "(1)", count: 1000), String(repeating: "(((", count: 33),
+    "select '\(nested("(", "", "", times: 200))', \"\(nested("(", "", "", times: 200))\"",
+    "-- \(nested("(", "", "", times: 200))\nselect 1 /* \(nested("select ", "", "", times: 2000)) */",
+    nested("select 1 union all ", "select 1", "", times: 999), nested("(select 1), (values (1)), ", "1", "", times: 500),
+    nested("selected, values_, \u{e9}select, a1values, ", "1", "", times: 1000), String(repeating: ")", count: 200),
+  ])
+  func convert_withinTheLimitsOfNesting_isFine(_ sql: String) throws { #expect(try convert(sql) == sql) }
+
+  @Test(arguments: [
+    nested("(", "1", ")", times: 101), nested("(", "", "", times: 101), "'(' \(nested("(", "1", ")", times: 101))",
+    ")))\(nested("(", "1", ")", times: 101))", nested("SELECT 1 UNION ALL ", "VALUES (1)", "", times: 1000),
+    nested("values(1)union select 1,", "", "", times: 501),
+    nested("(\(nested("select 1 union all ", "select 1", "", times: 498)) union all ", "select 1", ")", times: 3),
+  ])
+  func convert_beyondTheLimitsOfNesting_isRefused(_ sql: String) { #expect(code { _ = try convert(sql) } == .queryLimit) }
+
+  private static func nested(_ before: String, _ inner: String, _ after: String, times: Int) -> String {
+    String(repeating: before, count: times) + inner + String(repeating: after, count: times)
+  }
+
   @Test func query_everyCharacter_comesBack() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("a"), .json1("b")])
     let text = String(String.UnicodeScalarView((1...0x3e7).compactMap { UnicodeScalar($0) }))

@@ -29,6 +29,7 @@ package struct SmartSql {
   /// The length of the output at the end of the statement; only blanks and comments may follow.
   private var end: Int?
   private var isStatement = true
+  private var nesting = QueryNesting()
 
   /// - Parameters:
   ///   - isStatement: Whether the text is a complete statement. A fragment, made from a query spec,
@@ -112,9 +113,30 @@ package struct SmartSql {
     case UInt8(ascii: "["): copy(until: UInt8(ascii: "]"))
     case UInt8(ascii: "{"): try reference()
     default:
+      try countNesting()
       out.append(text[i])
       i += 1
     }
+  }
+
+  /// Counts what opens, closes or begins at this byte.
+  private mutating func countNesting() throws {
+    switch text[i] {
+    case UInt8(ascii: "("): try nesting.open()
+    case UInt8(ascii: ")"): nesting.close()
+    case UInt8(ascii: "s"), UInt8(ascii: "S"): if isAtWord("select") { try nesting.addSelect() }
+    case UInt8(ascii: "v"), UInt8(ascii: "V"): if isAtWord("values") { try nesting.addSelect() }
+    default: break
+    }
+  }
+
+  /// - Parameter word: In lower case.
+  private func isAtWord(_ word: String) -> Bool {
+    let end = i + word.utf8.count
+    guard end <= text.count, i == 0 || !SmartSql.isWord(text[i - 1]), end == text.count || !SmartSql.isWord(text[end]) else {
+      return false
+    }
+    return zip(text[i..<end], word.utf8).allSatisfy { $0 | UInt8.caseBit == $1 }
   }
 
   private var next: UInt8? { i + 1 < text.count ? text[i + 1] : nil }

@@ -32,11 +32,12 @@ package struct KeyChange {
     self.afterStep = afterStep
   }
 
-  /// Reads and writes the whole store; blocks meanwhile. A file that already has the new key is
+  /// Reads and writes the whole store; blocks meanwhile. A store that already has the new key is
   /// left alone, so that an interrupted change of several stores can be repeated.
   /// - Throws: ``StoreError`` `.storeInUse` while the store is open anywhere,
   ///   `.encryptionUnavailable`, `.keyRequired`, `.wrongKey`, `.notADatabase`, `.newerSchema`,
-  ///   `.cannotOpenStore`, `.sqlite`, for example if the disk is full. The store is unchanged then.
+  ///   `.unfinishedCopy`, `.cannotOpenStore`, `.sqlite`, for example if the disk is full. The store is
+  ///   unchanged then.
   package func run() throws -> Outcome {
     guard StoreKey.isSupported else { throw StoreKey.unavailable }
     let lock: FolderLock
@@ -65,9 +66,11 @@ package struct KeyChange {
 
   private func changeExclusively() throws -> Outcome {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(fresh + suffix) }
-    guard let source = try openSource() else { return .nothingToDo }
+    let (source, hasNewKey) = try openSource()
     defer { source.close() }
+    // A file with the new key is checked as well: "nothing to do" means that it is a store.
     try Schema.check(source, path: path)
+    if hasNewKey { return .nothingToDo }
     // Removes the write-ahead log, which SQLite does only for the sole connection. This detects
     // other programs that have the file open.
     guard case .text("delete")? = try source.firstValue("PRAGMA journal_mode = DELETE") else { throw inUse }
@@ -88,24 +91,22 @@ package struct KeyChange {
     return .changed
   }
 
-  /// Opens the store as it is; returns nil if it already has the new key.
+  /// Opens the file as it is, which may be an unfinished copy, and tells whether it already has the
+  /// new key.
   /// - Throws: ``StoreError`` `.notADatabase` for an empty file, which is a store that lost its
   ///   contents; otherwise as `run` does.
-  package func openSource() throws -> Connection? {
+  package func openSource() throws -> (Connection, hasNewKey: Bool) {
     let plain = try Connection(path: path, mode: .readWrite, storeKey: nil)
     plain.setBusyTimeout(milliseconds: Tuning.keyChangeBusyTimeoutMs)
     switch try plain.fileKind() {
     case .empty: throw SQLiteEngine.emptied(path)
-    case .plain: return to == nil ? nil : plain
+    case .plain: return (plain, to == nil)
     case .unknown: throw DatabaseError.notADatabase
     case .encrypted: break
     }
     plain.close()
-    if let to, let connection = try? connect(to) {
-      connection.close()
-      return nil
-    }
-    return try connect(from)
+    if let to, let connection = try? connect(to) { return (connection, true) }
+    return (try connect(from), false)
   }
 
   private func connect(_ key: StoreKey?) throws -> Connection {
