@@ -69,7 +69,8 @@ import Testing
       let name = block.program ?? ""
       #expect(
         try Self.contains(Self.program(name), block.lines),
-        "\(article).md:\(block.line): SwiftSamples/\(name).swift does not have these lines:\n\(block.lines.joined(separator: "\n"))")
+        "\(article).md:\(block.line): SwiftSamples/\(name).swift does not have these lines:\n\(block.lines.joined(separator: "\n"))"
+      )
     }
   }
 
