@@ -8,6 +8,7 @@ from . import markdown
 GUIDE, LOOK_UP, REFERENCE = "bridge-spec/guide", "Look things up", "Reference"
 # Pages beside the guide. The guide's own order and groups are those of its README.
 OTHERS = [
+    ("CONTRIBUTING.md", "contributing.html", "Build on it"),
     ("bridge-spec/sandbox/README.md", "sandbox-reference.html", LOOK_UP), ("bridge-spec/schema.md", "schema.html", LOOK_UP),
     ("bridge-spec/deviations.md", "deviations.html", LOOK_UP), ("bridge-spec/README.md", "contract.html", LOOK_UP),
     ("CHANGELOG.md", "changelog.html", LOOK_UP),
