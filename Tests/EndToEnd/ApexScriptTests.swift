@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 /// Tests `tureen sandbox --apex FILE`: the responses of a Lua file, and its limits.
-@Suite(.timeLimit(.minutes(10))) struct ApexScriptTests {
+@Suite(.timeLimit(.minutes(60))) struct ApexScriptTests {
   /// A sandbox with an Apex file, and a signed-in client.
   private struct ApexOrg {
     let place: Workplace

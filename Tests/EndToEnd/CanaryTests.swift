@@ -11,7 +11,7 @@ import Testing
 /// With healthy servers each flow runs every program. In each other mood it runs one of them, chosen by the seed of the random
 /// tests: each program meets every mood, and CI takes another seed for each commit. `TUREEN_CASES=all` runs all. What comes of a
 /// flow in each mood is covered in process, by the suite of the same name in `RestClientTests`.
-@Suite(.timeLimit(.minutes(30))) struct CanaryTests {
+@Suite(.timeLimit(.minutes(60))) struct CanaryTests {
   /// The files that store secrets; no other file may contain one.
   private static let keepers = ["session.json", "credentials.json", "user.json"]
 

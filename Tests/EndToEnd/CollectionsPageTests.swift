@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The JSON targets of bridge-spec/guide/collections.md work. `GuideExamplesTests` runs its script.
-@Suite(.timeLimit(.minutes(5))) struct CollectionsPageTests {
+@Suite(.timeLimit(.minutes(60))) struct CollectionsPageTests {
   private let page: MarkdownPage
 
   init() throws { page = try MarkdownPage("bridge-spec/guide/collections.md") }

@@ -9,7 +9,7 @@ import Testing
 /// With healthy servers each way to sign in runs every command, with both places for sessions. In each other mood one way does,
 /// with one of the places, chosen by the seed of the random tests: each mood meets every command, and CI takes another seed for
 /// each commit. `TUREEN_CASES=all` runs all. ``CanaryTests`` has the flows of the same sign-ins in every mood.
-@Suite(.timeLimit(.minutes(30))) struct CommandCanaryTests {
+@Suite(.timeLimit(.minutes(60))) struct CommandCanaryTests {
   /// Only the session contains secrets; the credentials files that `login` writes name their locations.
   private static let keepers = ["session.json"]
 

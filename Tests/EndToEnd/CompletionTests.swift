@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Tests the completion scripts that `tureen --generate-completion-script` prints, in their shells.
-@Suite(.timeLimit(.minutes(3))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(60))) struct CompletionTests {
   private func script(_ shell: String, _ place: Workplace) async throws {
     let ended = try await place.run(Built.tureen, ["--generate-completion-script", shell])
     #expect(ended.status == 0 && !ended.output.isEmpty, "\(ended)")

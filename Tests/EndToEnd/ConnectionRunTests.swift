@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests named connections and their caches with the built command: several processes, kills, a full disk, the log.
-@Suite(.timeLimit(.minutes(20))) struct ConnectionRunTests {
+@Suite(.timeLimit(.minutes(60))) struct ConnectionRunTests {
   private let place: Workplace
   private let server: ScriptedServer
 

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Tests that `scripts/dev/site` makes a site whose links work, even if a browser opens it from files.
-@Suite(.timeLimit(.minutes(3)), .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/cmark-gfm")))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/cmark-gfm")))
 struct DocumentationSiteTests {
   private static let script = Built.package.path + "/scripts/dev/site"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests commands in folders that other users could have written.
-@Suite(.timeLimit(.minutes(10))) struct FolderTrustTests {
+@Suite(.timeLimit(.minutes(60))) struct FolderTrustTests {
   private let secrets = [
     "TUREEN_CLIENT_ID": "app", "TUREEN_CLIENT_SECRET": "s", "TUREEN_USERNAME": "u", "TUREEN_PASSWORD": "hunter2",
   ]

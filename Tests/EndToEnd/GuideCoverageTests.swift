@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// The guide names every command, option, setting, target key, exit status and error code, and none that does not exist.
-@Suite(.timeLimit(.minutes(5))) struct GuideCoverageTests {
+@Suite(.timeLimit(.minutes(60))) struct GuideCoverageTests {
   private func page(_ name: String) throws -> MarkdownPage { try MarkdownPage(MarkdownPage.folder + "/" + name + ".md") }
 
   private func same(_ there: Set<String>, _ named: Set<String>, _ what: String, _ page: String) {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The scripts and commands of the documentation do what the pages say. ``MarkdownPage`` has the conventions.
-@Suite(.timeLimit(.minutes(10))) struct GuideExamplesTests {
+@Suite(.timeLimit(.minutes(60))) struct GuideExamplesTests {
   /// The folder that the pages show in messages.
   private static let shownFolder = "/home/ada/job"
 

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// The listings of the documentation that are not Lua: each is parsed, compiled, or part of a program that is.
-@Suite(.timeLimit(.minutes(5))) struct GuideListingTests {
+@Suite(.timeLimit(.minutes(60))) struct GuideListingTests {
   private static let languages: Set = ["lua", "sh", "text", "json", "c", "cmake", "python", "swift", "sql", ""]
 
   /// Every language has a test here or in another suite: `cmake` in Tests/Clients, `sql` in SchemaTests. A block without a language is

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// `tureen export` and `tureen import`: records out of a soup and back, through files.
-@Suite(.timeLimit(.minutes(5))) struct ImportCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct ImportCommandTests {
   /// A home with the soup `people`, found by `Key`, and three entries of a sync.
   private func workplace() async throws -> Workplace {
     let place = try Workplace()

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// `tureen init`: a project that works with the sandbox org as it is.
-@Suite(.timeLimit(.minutes(5))) struct InitCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct InitCommandTests {
   @Test func init_project_runsAndSyncs() async throws {
     let place = try Workplace()
     let ended = try await place.run(Built.tureen, ["init", "a/new/project"])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests `tureen login` against a sandbox org: exit statuses, output, files.
-@Suite(.timeLimit(.minutes(30))) struct LoginTests {
+@Suite(.timeLimit(.minutes(60))) struct LoginTests {
   private let place: Workplace
   private let heldPort = HeldPort()
   private var port: Int { heldPort.number }

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Tests that `scripts/dev/man` makes a page for each command, which the formatters accept without warnings.
-@Suite(.timeLimit(.minutes(3))) struct ManPageTests {
+@Suite(.timeLimit(.minutes(60))) struct ManPageTests {
   private static let script = Built.package.path + "/scripts/dev/man"
 
   /// Makes the pages in the folder `man` of the workplace and returns their names. Once for all checks: each page takes a start

@@ -65,7 +65,9 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
 
   /// Every page that people write by hand, except the articles.
   static func all() throws -> [MarkdownPage] {
-    try guide() + pages(in: "bridge-spec") + pages(in: "bridge-spec/sandbox") + [MarkdownPage("CHANGELOG.md")]
+    try guide() + pages(in: "bridge-spec") + pages(in: "bridge-spec/sandbox") + [
+      MarkdownPage("CHANGELOG.md"), MarkdownPage("CONTRIBUTING.md"),
+    ]
   }
 
   /// The articles of the Swift reference. `SwiftReferenceTests` compares their Swift with programs.

@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 /// Tests `tureen orgs`, `whoami`, `logout` and `--user`, and the exit statuses of sign-ins.
-@Suite(.timeLimit(.minutes(10))) struct OrgCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct OrgCommandTests {
   private let place: Workplace
 
   init() throws { place = try Workplace() }

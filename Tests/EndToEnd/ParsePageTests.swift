@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Tests the statements of bridge-spec/guide/parse.md. `GuideExamplesTests` runs its script.
-@Suite(.timeLimit(.minutes(5))) struct ParsePageTests {
+@Suite(.timeLimit(.minutes(60))) struct ParsePageTests {
   /// A connection of `connections.json`, whose secret is read from the environment, and a typo in a target.
   @Test func connectionsFile_ofTheKindParse_isUsed() async throws {
     let place = try Workplace(), sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests the progress display of the built command.
-@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(60))) struct ProgressTests {
   private let place: Workplace
   private let server: ScriptedServer
   /// Releases the second page.

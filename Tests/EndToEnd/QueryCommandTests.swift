@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Tests `tureen query`: rows of a store or of the org, as a table, CSV or JSON.
-@Suite(.timeLimit(.minutes(5))) struct QueryCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryCommandTests {
   /// Creates a home with the soup `people`.
   private func workplace(_ entries: String = Self.entries) async throws -> Workplace {
     let place = try Workplace()

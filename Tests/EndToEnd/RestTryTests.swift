@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Tests the output of `tureen rest try` with the sandbox's forge.
-@Suite(.timeLimit(.minutes(5))) struct RestTryTests {
+@Suite(.timeLimit(.minutes(60))) struct RestTryTests {
   private func start() async throws -> (place: Workplace, sandbox: Sandbox) {
     let place = try Workplace(), sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])
     let kept =

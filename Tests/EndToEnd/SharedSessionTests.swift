@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests several processes that share a session with rotating refresh tokens.
-@Suite(.timeLimit(.minutes(10))) struct SharedSessionTests {
+@Suite(.timeLimit(.minutes(60))) struct SharedSessionTests {
   /// A home with the org `rotating`.
   private final class Place: Sendable {
     let place: Workplace

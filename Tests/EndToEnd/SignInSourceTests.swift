@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests the sources of credentials of the built command, and their order.
-@Suite(.timeLimit(.minutes(20))) struct SignInSourceTests {
+@Suite(.timeLimit(.minutes(60))) struct SignInSourceTests {
   private let place: Workplace
   private let org: ScriptedServer
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests `tureen store list`, `copy` and `remove`. Those with a database are in ``StoreDatabaseCommandTests``.
-@Suite(.timeLimit(.minutes(5))) struct StoreCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct StoreCommandTests {
   private func tureen(_ place: Workplace, _ arguments: String..., environment: [String: String] = [:]) async throws -> Child.Ended
   {
     try await place.run(Built.tureen, ["store"] + arguments, environment: ["TUREEN_HOME": place.home].merging(environment) { $1 })
@@ -147,7 +147,7 @@ import Testing
 
 /// The same with a database.
 @Suite(
-  .timeLimit(.minutes(5)), .ownThreads,
+  .timeLimit(.minutes(60)), .ownThreads,
   .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
 )
 struct StoreDatabaseCommandTests {
@@ -316,7 +316,7 @@ struct StoreDatabaseCommandTests {
 
 /// Commands that delete the stores of a user delete those in the database, too.
 @Suite(
-  .timeLimit(.minutes(5)), .ownThreads,
+  .timeLimit(.minutes(60)), .ownThreads,
   .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)")
 )
 struct AccountStoreTests {

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Tests `tureen sync`, `syncs`, `soups` and `status` in a project's folder.
-@Suite(.timeLimit(.minutes(5))) struct SyncCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct SyncCommandTests {
   private func project() throws -> Workplace {
     let place = try Workplace()
     for name in ["userstore.json", "usersyncs.json"] {

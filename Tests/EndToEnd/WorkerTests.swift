@@ -9,7 +9,7 @@ import Testing
 /// `tureen job` and `tureen worker` with the built command, on PostgreSQL.
 @Suite(
   .enabled(if: PostgresCluster.isInstalled, "needs a PostgreSQL server (Debian: apt install postgresql)"),
-  .timeLimit(.minutes(10)), .ownThreads)
+  .timeLimit(.minutes(60)), .ownThreads)
 struct WorkerTests {
   /// A project with a soup, a sync, scripts, and a schema of its own on the shared server.
   private final class Project {

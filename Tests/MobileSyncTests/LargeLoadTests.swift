@@ -9,7 +9,7 @@ import Testing
 @testable import MobileSync
 
 /// A bulk load with deferred indexes, from a server that answers only when the indexes are built.
-@Suite(.timeLimit(.minutes(30))) struct LargeLoadTests {
+@Suite(.timeLimit(.minutes(60))) struct LargeLoadTests {
   private static let total = 200, pages = [80, 80, 40]
 
   private static func page(_ number: Int) -> ScriptedAnswer {

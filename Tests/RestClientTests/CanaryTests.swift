@@ -7,7 +7,7 @@ import Testing
 @testable import Salesforce
 
 /// Looks for the secrets of every flow in all output of a sign-in.
-@Suite(.timeLimit(.minutes(10))) struct CanaryTests {
+@Suite(.timeLimit(.minutes(60))) struct CanaryTests {
   private static let canaries = [
     "canary-secret", "canary-password", "canary-refresh", "canary-access", "canary-rotated", "canary-given",
   ]

@@ -6,7 +6,7 @@ import Testing
 @testable import RestClient
 
 /// Rows 25 and 26: tests a connection's response cache end to end against a scripted server.
-@Suite(.timeLimit(.minutes(10))) struct ConnectionCacheTests {
+@Suite(.timeLimit(.minutes(60))) struct ConnectionCacheTests {
   private let bed = ConnectionBed()
 
   /// Serves a body with a tag that stays fresh for a minute, and a 304 for its tag.

@@ -6,7 +6,7 @@ import Testing
 @testable import RestClient
 
 /// Tests requests of a named server: URLs, headers, secrets, limits, redirects.
-@Suite(.timeLimit(.minutes(10))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(60))) struct ConnectionTests {
   private let bed = ConnectionBed()
   private let bearer: JSONObject = ["auth": ["type": "bearer", "token": ["env": "T"]]]
 

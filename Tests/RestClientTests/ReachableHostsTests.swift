@@ -5,7 +5,7 @@ import Testing
 @testable import RestClient
 
 /// Tests the hosts that restricted scripts may reach.
-@Suite(.timeLimit(.minutes(10))) struct ReachableHostsTests {
+@Suite(.timeLimit(.minutes(60))) struct ReachableHostsTests {
   private func allows(_ name: String, _ url: String) throws -> Bool {
     try ReachableHosts([name]).contains(try #require(WebAddress(url)))
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import RestClient
 
 /// Row 27: tests the log levels, and that no output contains a secret.
-@Suite(.timeLimit(.minutes(10))) struct RequestLogTests {
+@Suite(.timeLimit(.minutes(60))) struct RequestLogTests {
   private let bed = ConnectionBed()
 
   private func lines(_ level: RequestLogLevel, _ statuses: [Int]) async throws -> [String] {

@@ -6,7 +6,7 @@ import Testing
 @testable import RestClient
 
 /// Tests the cache's file: limits, concurrent users, damage.
-@Suite(.timeLimit(.minutes(10))) struct ResponseCacheTests {
+@Suite(.timeLimit(.minutes(60))) struct ResponseCacheTests {
   private let clock = SleepClock()
 
   private func cache(_ path: String?, diskMB: Double = 20, memoryMB: Double = 2, log: RecordedLog = RecordedLog())

@@ -9,7 +9,7 @@ import Testing
 
 /// Row 19 and other tests of client credentials: one token for all requests and processes of a
 /// home.
-@Suite(.timeLimit(.minutes(10))) struct TokenKeeperTests {
+@Suite(.timeLimit(.minutes(60))) struct TokenKeeperTests {
   private let bed = ConnectionBed()
 
   private func auth(_ server: ScriptedServer, _ more: JSONObject = [:]) -> JSONObject {

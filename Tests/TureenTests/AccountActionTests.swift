@@ -7,7 +7,7 @@ import Testing
 @testable import Tureen
 
 /// Tests `accounts.getOrgs`, `accounts.getIdentity`, the setting `user`, and `--sandbox-only`.
-@Suite(.timeLimit(.minutes(5))) struct AccountActionTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountActionTests {
   /// Answers requests for the identity of a token, and whether the org is a sandbox.
   private static func identified(_ request: RecordedRequest, isSandbox: JSONValue = .null) -> ScriptedAnswer? {
     let user = AccountHome.user(of: request)

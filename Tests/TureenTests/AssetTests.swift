@@ -12,7 +12,7 @@ import Testing
 @testable import Tureen
 
 /// Row 32: files that the rows of a collection name.
-@Suite(.timeLimit(.minutes(5))) struct AssetTests {
+@Suite(.timeLimit(.minutes(60))) struct AssetTests {
   /// A server with rows that name pictures, a store with a sync, and a clock that the test holds.
   private final class Bench: Sendable {
     let folder: TemporaryFolder

@@ -7,7 +7,7 @@ import Testing
 @testable import Tureen
 
 /// Tests what restricted scripts may use by default, and what the names in `allowedServices` and `allowedHosts` add.
-@Suite(.timeLimit(.minutes(10))) struct CapabilityTests {
+@Suite(.timeLimit(.minutes(60))) struct CapabilityTests {
   /// Lua code that calls what goes beyond the org's data in the user's own stores, and lists the outcomes by name.
   private static let attempts = """
     local outcomes = {}

@@ -6,7 +6,7 @@ import Testing
 import Tureen
 
 /// Tests syncs of collections from scripts: pages on demand, transformations, progress, files.
-@Suite(.timeLimit(.minutes(10))) struct CollectionScriptTests {
+@Suite(.timeLimit(.minutes(60))) struct CollectionScriptTests {
   /// Serves seven rows in pages of two, with `Link` headers.
   private func server(_ row: @escaping @Sendable (Int, String) -> String = { id, _ in #"{"id":\#(id),"name":"row \#(id)"}"# })
     throws -> ScriptedServer

@@ -8,7 +8,7 @@ import Testing
 @testable import Tureen
 
 /// Tests `network.sendRequest` with connections of connections.json, `tureen.configure` and the host's settings.
-@Suite(.timeLimit(.minutes(10))) struct ConnectionScriptTests {
+@Suite(.timeLimit(.minutes(60))) struct ConnectionScriptTests {
   private let before = "local network, await = tureen.network, tureen.await"
 
   private func write(_ text: String, _ name: String, of runner: ScriptRunner) throws {

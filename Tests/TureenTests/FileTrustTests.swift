@@ -8,7 +8,7 @@ import Testing
 /// Tests that configuration files which other users could have written choose nothing outside their folder.
 ///
 /// As root the tests give files to another user. Otherwise they check files and folders that others can write to.
-@Suite(.timeLimit(.minutes(5))) struct FileTrustTests {
+@Suite(.timeLimit(.minutes(60))) struct FileTrustTests {
   private static let other: uid_t = 65_534
 
   /// A job's folder, itself inside a private folder.

@@ -8,7 +8,7 @@ import Testing
 @testable import Tureen
 
 /// Tests the accounts of a home: listing them, switching between them, and refusals.
-@Suite(.timeLimit(.minutes(5))) struct HomeAccountTests {
+@Suite(.timeLimit(.minutes(60))) struct HomeAccountTests {
   @Test func getUsers_home_currentFirstWithTokensOfTheCurrentOneAlone() async throws {
     let home = try await AccountHome()
     let result = try await home.value(

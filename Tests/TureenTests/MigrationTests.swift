@@ -9,7 +9,7 @@ import Testing
 @testable import Tureen
 
 /// Tests orgs that move to another instance and sessions that end during a sync.
-@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(60))) struct MigrationTests {
   static let pages = 10, pageSize = 10
 
   /// An org with ten pages of contacts that changes when the fifth page is requested.

@@ -9,7 +9,7 @@ import Testing
 @testable import Tureen
 
 /// Tests that refusals of a login host are stored for all processes of a home, and that a refusal deletes nothing.
-@Suite(.timeLimit(.minutes(10))) struct RefusalTests {
+@Suite(.timeLimit(.minutes(60))) struct RefusalTests {
   private let place: SessionPlace
 
   init() throws { place = try SessionPlace() }

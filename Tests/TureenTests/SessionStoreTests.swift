@@ -10,7 +10,7 @@ import Testing
 @testable import Tureen
 
 /// Tests the stores of sessions: the file that all processes of a home share, and a program.
-@Suite(.timeLimit(.minutes(10))) struct SessionStoreTests {
+@Suite(.timeLimit(.minutes(60))) struct SessionStoreTests {
   private let place: SessionPlace
 
   init() throws { place = try SessionPlace() }

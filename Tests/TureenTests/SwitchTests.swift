@@ -7,7 +7,7 @@ import Testing
 @testable import Tureen
 
 /// Tests `switchToUser` row by row of its table: what happens to the old user's work.
-@Suite(.timeLimit(.minutes(5))) struct SwitchTests {
+@Suite(.timeLimit(.minutes(60))) struct SwitchTests {
   // MARK: Calls and requests
 
   @Test func switch_callsAcceptedBefore_areAnsweredFirstAsTheOldUser() async throws {

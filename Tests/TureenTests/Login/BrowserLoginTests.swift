@@ -9,7 +9,7 @@ import Testing
 @testable import Tureen
 
 /// Tests browser sign-ins against a scripted org, from the URL to the files in the home.
-@Suite(.timeLimit(.minutes(10))) struct BrowserLoginTests {
+@Suite(.timeLimit(.minutes(60))) struct BrowserLoginTests {
   private let trial: LoginTrial
 
   init() throws { trial = try LoginTrial() }

@@ -6,7 +6,7 @@ import Testing
 @testable import Tureen
 
 /// Tests the open sign-in of a host without a script.
-@Suite(.timeLimit(.minutes(10))) struct HostLoginsTests {
+@Suite(.timeLimit(.minutes(60))) struct HostLoginsTests {
   @Test func close_whileACallWaits_endsItAndFreesThePort() async throws {
     let trial = try LoginTrial(), logins = HostLogins()
     let login = try trial.login(at: "https://acme.my.salesforce.com")

@@ -8,7 +8,7 @@ import Testing
 @testable import Tureen
 
 /// Tests sign-ins by scripts: `startLogin`, `finishLogin` and `cancelLogin` of `tureen.accounts`.
-@Suite(.timeLimit(.minutes(10))) struct LoginScriptTests {
+@Suite(.timeLimit(.minutes(60))) struct LoginScriptTests {
   private let runner: ScriptRunner
   private let person: ScriptPerson
   private let time = ManualTime()

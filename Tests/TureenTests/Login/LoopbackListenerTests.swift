@@ -7,7 +7,7 @@ import Testing
 @testable import Tureen
 
 /// Tests the listener of a sign-in over real sockets.
-@Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
+@Suite(.timeLimit(.minutes(60))) struct LoopbackListenerTests {
   private let heldPort = HeldPort()
   private var port: Int { heldPort.number }
   private var uri: String { "http://localhost:\(port)/OauthRedirect" }

@@ -5,7 +5,7 @@ import Testing
 @testable import Tureen
 
 /// Scripts of jobs in processes of their own.
-@Suite(.timeLimit(.minutes(5))) struct ScriptAttemptTests {
+@Suite(.timeLimit(.minutes(60))) struct ScriptAttemptTests {
   private func end(of script: String, _ place: String, stopWhen isReady: (() -> Void)? = nil) async -> AttemptEnd {
     let (ends, reported) = AsyncStream.makeStream(of: AttemptEnd.self)
     let attempt = ScriptAttempt { reported.yield($0) }
