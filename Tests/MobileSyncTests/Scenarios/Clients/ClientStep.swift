@@ -119,6 +119,8 @@ struct ClientScript: Sendable {
     mode = Mode.allCases[maker.number(Mode.allCases.count)]
     upload = UploadKind.allCases[maker.number(UploadKind.allCases.count)]
     clocks = (0..<2).map { _ in maker.clock() }
+    // Two processes on one store are on one machine.
+    if layout == .oneStore { clocks[1] = clocks[0] }
     maker.mayCrossInside = layout == .oneStore || upload == .plain
     steps = [.serverCreates, .serverCreates, .creates(0), .syncs(0, .down, []), .syncs(1, .down, [])]
     for _ in 0..<Self.length { steps.append(maker.step()) }
