@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 
 /// The immutable bytes of one response, followed by ``padding`` readable zero bytes: the record
@@ -14,19 +15,19 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
 
   public init(_ bytes: [UInt8]) {
     count = bytes.count
-    memory = .allocate(byteCount: count + Self.padding, alignment: 16)
+    memory = Memory.allocate(count + Self.padding)
     bytes.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }
     memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
   }
 
-  /// Takes ownership of memory from `allocate` that has room for the padding.
+  /// Takes ownership of memory from `malloc` that has room for the padding.
   init(adopting memory: UnsafeMutableRawPointer, count: Int) {
     self.count = count
     self.memory = memory
     memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
   }
 
-  deinit { memory.deallocate() }
+  deinit { free(memory) }
 
   /// Calls `body` with the bytes, which are valid only during the call. The ``padding`` after them
   /// is readable, too.
@@ -48,6 +49,16 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
   }
 }
 
+/// Memory of the C library, which can move large blocks without copying them.
+private enum Memory {
+  static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer { resize(nil, to: bytes) }
+
+  static func resize(_ memory: UnsafeMutableRawPointer?, to bytes: Int) -> UnsafeMutableRawPointer {
+    guard let resized = realloc(memory, bytes) else { fatalError("there is no memory") }
+    return resized
+  }
+}
+
 /// Assembles the parts of a body in one block of memory. One owner at a time.
 struct BodyBuilder {
   private(set) var count = 0
@@ -57,22 +68,30 @@ struct BodyBuilder {
   /// Allocates once if the length is known beforehand.
   mutating func reserve(_ bytes: Int) {
     guard bytes + ResponseBody.padding > capacity else { return }
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: bytes + ResponseBody.padding, alignment: 16)
-    if let memory {
-      larger.copyMemory(from: memory, byteCount: count)
-      memory.deallocate()
-    }
-    memory = larger
     capacity = bytes + ResponseBody.padding
+    memory = Memory.resize(memory, to: capacity)
   }
 
   mutating func append(_ part: UnsafeRawBufferPointer) {
     guard let source = part.baseAddress, part.count > 0 else { return }
-    if count + part.count + ResponseBody.padding > capacity {
-      reserve(max(count + part.count, 2 * capacity, Tuning.smallestBodyBuffer))
-    }
+    makeRoom(part.count)
     memory?.advanced(by: count).copyMemory(from: source, byteCount: part.count)
     count += part.count
+  }
+
+  /// Lets `fill` write behind the bytes so far, where there is room for one byte or more; it returns the number of bytes that it
+  /// wrote.
+  ///
+  /// - Parameter limit: The most bytes to make room for.
+  mutating func write(upTo limit: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+    makeRoom(1)
+    let room = min(limit, capacity - count - ResponseBody.padding)
+    count += fill(UnsafeMutableRawBufferPointer(start: memory?.advanced(by: count), count: room))
+  }
+
+  private mutating func makeRoom(_ bytes: Int) {
+    guard count + bytes + ResponseBody.padding > capacity else { return }
+    reserve(max(count + bytes, 2 * capacity, Tuning.smallestBodyBuffer))
   }
 
   /// Returns the body and leaves the builder empty.
@@ -84,7 +103,7 @@ struct BodyBuilder {
 
   /// Frees the memory of a body that will not be delivered.
   mutating func discard() {
-    memory?.deallocate()
+    free(memory)
     self = BodyBuilder()
   }
 }

@@ -1,8 +1,8 @@
 extension TrustedCertificates {
   /// Combines all certificates; nil if there are none.
   init?(joining all: [TrustedCertificates?]) {
-    let found = all.compactMap { $0 }.flatMap(\.certificates)
+    let found = all.compactMap { $0 }.flatMap(\.pem)
     guard !found.isEmpty else { return nil }
-    certificates = found
+    pem = found
   }
 }

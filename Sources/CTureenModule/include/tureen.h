@@ -59,9 +59,9 @@ typedef void (*tureen_on_event)(tureen *t, const char *event, const char *json, 
 
 /* Opens a host. Does not use the network or open stores; that happens with the first call that needs it.
  *
- * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, config, recover,
- *          connections, logRequests, logRequestsFile, the keys of encrypted stores, and store with its password; and "signIn":
- *          "program", see tureen_give_session. NULL or "{}": the settings of the environment, else the defaults. The org
+ * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, proxy, config,
+ *          recover, connections, logRequests, logRequestsFile, the keys of encrypted stores, and store with its password; and
+ *          "signIn": "program", see tureen_give_session. NULL or "{}": the settings of the environment, else the defaults. The org
  *          "sandbox" is the one that `tureen sandbox` serves for the same home.
  * out      receives the handle; NULL on failure.
  * error    NULL, or receives a text to free with tureen_text_free: the error as JSON; NULL on success.

@@ -29,6 +29,8 @@ public struct ConnectionSettings: Sendable, Equatable {
   public var maxWaitS = Tuning.connectionMaxWaitS
   /// A PEM file with certificates to trust in addition to the system's; an absolute path.
   public var caFile: String?
+  /// Nil for the host's; see ``RestConnection/Environment/proxies``.
+  public var proxy: ProxySetting?
   /// Further origins that the server's URLs may point to. They receive no credentials.
   public var allowOrigins: [WebAddress] = []
   /// Whether a write is repeated at the new address after a 301 or 302.

@@ -120,7 +120,8 @@ extension RestConnection {
     let start = retrying.now(), began = SystemClock.monotonicSeconds()
     do throws(RestError) {
       let response = try await transport.exchange(
-        request.method, url: request.url, headers: fields, body: request.body, timeoutS: settings.timeoutS)
+        request.method, url: request.url, headers: fields, body: request.body,
+        timeoutS: environment.timeoutS?(request.url) ?? settings.timeoutS)
       record.end(with: response)
       record.isExpected = request.expectedStatuses.contains(response.status)
       report(number, request, response, nil, since: began)
