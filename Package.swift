@@ -1,7 +1,6 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-let ahc: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 /// A product that only the sandbox org needs.
@@ -48,19 +47,9 @@ let package = Package(
       description: "Stores can be encrypted: SQLCipher (libsqlcipher-dev, 4.5 or newer) takes the place of SQLite."),
   ],
   dependencies: [
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    // The sandbox's own certificates for --tls, and the public keys of its JWT clients: both are X.509. These two come with
-    // hummingbird's dependencies anyway, as do swift-crypto's RSA and the HTTP parts of swift-nio-extras.
-    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-    // Certificates to trust, and what a failed handshake means; async-http-client does its TLS with it.
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     .systemLibrary(name: "CLua"),
@@ -69,7 +58,9 @@ let package = Package(
     .systemLibrary(name: "CZlib"),
     // PCRE2 is loaded at run time, for the regular expressions of queries: it has limits, and is what Parse's database uses.
     .target(name: "CPcre", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(name: "Support", dependencies: ["CPcre"]),
+    // OpenSSL is loaded at run time, too: digests, signatures, and the TLS of the sandbox.
+    .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "Support", dependencies: ["COpenSSL", "CPcre"]),
     .target(name: "RecordScan"),
     .target(name: "JSON", dependencies: ["RecordScan", "Support"]),
     .target(
@@ -79,20 +70,14 @@ let package = Package(
     // libpq is loaded at run time: neither building nor a store in SQLite needs it.
     .target(name: "CPostgres", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "PostgresStore", dependencies: ["CPostgres", "SmartStore", "RecordScan", "JSON", "Support"]),
-    .target(
-      name: "RestClient",
-      dependencies: [
-        ahc, log, "Database", "JSON", "Support", .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-      ]),
+    // libcurl is loaded at run time, with the TLS library that it was built with: HTTP is patched by the system.
+    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "RestClient", dependencies: ["CCurl", "Database", "JSON", "Support", log]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(
       name: "Salesforce",
       dependencies: [
         "MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log,
-        // Signs the assertions of JWT apps.
-        .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),
     .target(
       name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
@@ -114,17 +99,10 @@ let package = Package(
     .target(
       name: "SandboxServer",
       dependencies: [
-        "CZlib", "JSON", "Support", log, sandbox("Hummingbird", "hummingbird"), sandbox("HummingbirdCore", "hummingbird"),
-        sandbox("HummingbirdTLS", "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"), sandbox("NIOHTTPTypes", "swift-nio-extras"),
-        sandbox("SwiftASN1", "swift-asn1"), sandbox("Crypto", "swift-crypto"), sandbox("X509", "swift-certificates"),
+        "COpenSSL", "CZlib", "JSON", "Support", sandbox("NIOCore", "swift-nio"), sandbox("NIOPosix", "swift-nio"),
+        sandbox("NIOHTTP1", "swift-nio"),
       ]),
-    .target(
-      name: "SandboxOrg",
-      dependencies: [
-        "SandboxServer", "Database", "JSON", "RecordScan", "Support", sandbox("SwiftASN1", "swift-asn1"),
-        sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"), sandbox("X509", "swift-certificates"),
-      ]),
+    .target(name: "SandboxOrg", dependencies: ["SandboxServer", "Database", "JSON", "RecordScan", "Support"]),
     .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),
     .target(name: "SandboxParse", dependencies: ["SandboxServer", "JSON", "Support"]),
     .target(
@@ -132,9 +110,6 @@ let package = Package(
       dependencies: [
         "LuaBridge", "Salesforce", "RestCollections", "Parse", "MobileSync", "PostgresStore", "SmartStore", "RestClient", "JSON",
         "RecordScan", "Support", "CChildProcess", log,
-        // Listens for the browser of a sign-in.
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
     .target(
       name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], exclude: ["tureen.map"],
@@ -148,12 +123,7 @@ let package = Package(
         .target(name: "SandboxParse", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      // Hummingbird formats dates with all of Foundation; the order is the linker's.
-      linkerSettings: selfContained + [
-        fastLink, .linkedLibrary("CoreFoundation", .when(platforms: [.linux])),
-        .linkedLibrary("_FoundationICU", .when(platforms: [.linux])),
-        .linkedLibrary("lua5.4"),
-      ]),
+      linkerSettings: selfContained + [fastLink, .linkedLibrary("lua5.4")]),
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
@@ -172,10 +142,13 @@ let package = Package(
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
     .testTarget(
       name: "RestClientTests",
-      dependencies: [
-        "RestClient", "Salesforce", "JSON", "Support", "TestSupport", log, .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
-      ]),
+      dependencies: ["RestClient", "Salesforce", "COpenSSL", "JSON", "Support", "TestSupport", log],
+      exclude: ["Programs"],
+      // libcurl is to look up names with the function of the tests.
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
+    // What the tests of the transport try in a process of its own.
+    .executableTarget(
+      name: "TransportTool", dependencies: ["RestClient", "Support"], path: "Tests/RestClientTests/Programs/TransportTool"),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
     .testTarget(
       name: "RestCollectionsTests",
@@ -194,9 +167,7 @@ let package = Package(
     .testTarget(
       name: "SandboxOrgTests",
       dependencies: [
-        "SandboxOrg", "RestClient", "TestSupport", sandbox("Crypto", "swift-crypto"),
-        sandbox("CryptoExtras", "swift-crypto"), .product(name: "NIOCore", package: "swift-nio"),
-        sandbox("X509", "swift-certificates"),
+        "SandboxOrg", "RestClient", "Support", "TestSupport", sandbox("NIOCore", "swift-nio"),
       ]),
     .testTarget(name: "SandboxForgeTests", dependencies: ["SandboxForge", "JSON"]),
     .testTarget(name: "SandboxParseTests", dependencies: ["SandboxParse", "JSON"], exclude: ["Fixtures"]),
@@ -205,7 +176,6 @@ let package = Package(
       dependencies: [
         "Tureen", "JSON", "MobileSync", "Parse", "PostgresStore", "RecordScan", "RestClient", "RestCollections", "Salesforce",
         "SandboxOrg", "SandboxParse", "SmartStore", "Support", "TestSupport",
-        .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       linkerSettings: [fastLink, .linkedLibrary("lua5.4")]),
     // Damaged inputs for all that reads what others write; the corpora are in Tests/Fixtures/Fuzz.
@@ -221,7 +191,6 @@ let package = Package(
       name: "EndToEnd",
       dependencies: [
         "TestSupport", "JSON", "MobileSync", "PostgresStore", "RestClient", "Salesforce", "SandboxOrg", "SmartStore",
-        sandbox("Crypto", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ],
       path: "Tests/EndToEnd", exclude: ["Programs"]),
     // The samples of the Swift guide and a tool with the library inside, which the tests run; the C programs beside it are

@@ -1,7 +1,4 @@
-import AsyncHTTPClient
-import NIOCore
-import NIOPosix
-import Synchronization
+import Support
 
 /// Limits of an ``HTTPTransport``; the defaults and their reasons are in ``Tuning``.
 public struct TransportConfiguration: Sendable {
@@ -19,6 +16,12 @@ public struct TransportConfiguration: Sendable {
   public var log: RequestLog?
   /// The name of this transport's server in the log.
   public var logName = "org"
+  /// The proxies for other machines. The environment's are ``Proxies/environment(_:)``.
+  public var proxies = Proxies()
+  /// Milliseconds that an unused connection is kept.
+  package var keepAliveMs = Tuning.keepAliveMs
+  /// Monotonic seconds, for the idle timeout and `timeoutS`.
+  package var now: @Sendable () -> Double = { SystemClock.monotonicSeconds() }
   /// Called when an exchange begins, with a function that ends it as the idle timeout does; returns what to call at its end.
   /// Tests of silent servers wait for an event with it instead of for the timeout.
   package var watch: (@Sendable (_ giveUp: @escaping @Sendable () -> Void) -> @Sendable () -> Void)?
@@ -28,45 +31,26 @@ public struct TransportConfiguration: Sendable {
 
 /// Sends requests over HTTP/1.1 and collects the responses. Does not sign in and does not retry.
 ///
-/// Owns its connections and one event-loop thread; ``shutdown()`` ends both. TLS certificates are
-/// always verified. Redirects are not followed, because a server must not choose where a token
-/// goes.
+/// Owns its connections and, from the first request on, one thread; ``shutdown()`` ends both. TLS
+/// certificates are always verified. Redirects are not followed, because a server must not choose
+/// where a token goes.
 public final class HTTPTransport: Sendable {
-  private struct State {
-    var isOpen = true
-    var running = 0
-    /// Resumed when the last running request has ended.
-    var idle: CheckedContinuation<Void, Never>?
-    /// True once everything is closed; `waitingForClose` holds further callers of `shutdown` until
-    /// then.
-    var closed = false
-    var waitingForClose: [CheckedContinuation<Void, Never>] = []
-  }
-
   let configuration: TransportConfiguration
-  private let group: MultiThreadedEventLoopGroup
-  private let client: HTTPClient
-  private let state = Mutex(State())
+  private let wire: any WireClient
 
-  public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+  public convenience init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+    self.init(configuration, wire: CurlClient(configuration))
+  }
+
+  /// - Parameter wire: Sends the requests.
+  package init(_ configuration: TransportConfiguration, wire: any WireClient) {
     self.configuration = configuration
-    // One thread moves several hundred MB a second; more would only wake each other. The
-    // process-wide group is not used because it cannot be shut down, and an unloaded library must
-    // leave no thread behind.
-    group = ProgramSignals.makeGroup()
-    client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: Self.settings(configuration))
+    self.wire = wire
   }
 
-  deinit {
-    // The owner did not call `shutdown`. The client must not be released while open, so close it in
-    // a task.
-    guard state.withLock({ $0.isOpen }) else { return }
-    let (client, group) = (client, group)
-    Task {
-      try? await client.shutdown()
-      try? await group.shutdownGracefully()
-    }
-  }
+  /// The versions of the system's libcurl and of its TLS library, such as `7.88.1 OpenSSL/3.0.19`;
+  /// nil if libcurl is missing or too old.
+  package static var libraryVersion: String? { CurlClient.version }
 
   /// Sends a request once, without retries.
   ///
@@ -77,7 +61,7 @@ public final class HTTPTransport: Sendable {
   /// - Returns: The response, with any status. A truncated body is never returned.
   /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`,
   ///   `.requestTooLarge`, `.invalidURL`, `.invalidHeader`, `.cancelled`, `.shutDown`.
-  func exchange(
+  package func exchange(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeoutS: Double? = nil
   ) async throws(RestError) -> RestResponse {
     guard let log = configuration.log, log.level > .off else {
@@ -101,80 +85,36 @@ public final class HTTPTransport: Sendable {
   ) async throws(RestError) -> RestResponse {
     try await SendPermit.check()
     guard !Task.isCancelled else { throw .cancelled(outcome: .notSent) }
-    guard begin() else { throw .shutDown(outcome: .notSent) }
-    defer { end() }
-    let request = try makeRequest(method, url: url, headers: headers, body: body)
-    let collector = ResponseCollector(limit: configuration.largestResponse, hasBody: method != .HEAD)
-    let deadline = timeoutS.map { NIODeadline.now() + .nanoseconds(Int64($0 * 1e9)) }
-    let task = client.execute(request: request, delegate: collector, deadline: deadline)
-    let ended = configuration.watch?({ task.fail(reason: HTTPClientError.readTimeout) })
-    defer { ended?() }
-    do {
-      return try await withTaskCancellationHandler {
-        try await task.get()
-      } onCancel: {
-        task.cancel()
-      }
+    try RequestHead.check(url: url, headers: headers)
+    guard let destination = RequestURL(url) else {
+      throw .invalidURL("'\(url.prefix { $0 != "?" }.prefix(Tuning.shownCharacters))' is not a valid http(s) URL")
+    }
+    do throws(RestError) {
+      return try await wire.exchange(
+        WireRequest(method, destination, headers: headers, body: body, timeoutS: timeoutS))
     } catch {
-      throw failure(error, host: request.host, wasSent: collector.wasSent)
+      // The caller gave up: the server is not to blame.
+      guard Task.isCancelled, error.code == .noResponse || error.code == .shutDown else { throw error }
+      throw .cancelled(outcome: error.outcome)
     }
   }
 
   /// Ends requests in flight with `.shutDown`, then closes the connections and the thread. Safe to
   /// call twice; each call returns when everything is closed.
-  public func shutdown() async {
-    let isFirst = state.withLock { state in
-      defer { state.isOpen = false }
-      return state.isOpen
-    }
-    guard isFirst else { return await closed() }
-    try? await client.shutdown()  // fails only when shut down already
-    await lastRequestEnded()
-    try? await group.shutdownGracefully()
-    let waiting = state.withLock { state in
-      state.closed = true
-      defer { state.waitingForClose = [] }
-      return state.waitingForClose
-    }
-    for waiter in waiting { waiter.resume() }
+  public func shutdown() async { await wire.shutdown() }
+}
+
+extension RestError {
+  package static func cancelled(outcome: Outcome) -> RestError {
+    RestError(code: .cancelled, message: "the request was cancelled", outcome: outcome)
   }
 
-  // MARK: Counting requests
-
-  private func begin() -> Bool {
-    state.withLock { state in
-      if state.isOpen { state.running += 1 }
-      return state.isOpen
-    }
+  package static func shutDown(outcome: Outcome) -> RestError {
+    RestError(code: .shutDown, message: "the client is shut down", outcome: outcome)
   }
 
-  private func end() {
-    let idle = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      state.running -= 1
-      guard state.running == 0 else { return nil }
-      defer { state.idle = nil }
-      return state.idle
-    }
-    idle?.resume()
-  }
-
-  private func lastRequestEnded() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state in
-        if state.running > 0 { state.idle = continuation }
-        return state.running == 0
-      }
-      if isIdle { continuation.resume() }
-    }
-  }
-
-  private func closed() async {
-    await withCheckedContinuation { continuation in
-      let isClosed = state.withLock { state in
-        if !state.closed { state.waitingForClose.append(continuation) }
-        return state.closed
-      }
-      if isClosed { continuation.resume() }
-    }
+  static func responseTooLarge(_ limit: Int) -> RestError {
+    RestError(
+      code: .responseTooLarge, message: "the response is larger than the limit of \(limit) bytes", outcome: .unknown)
   }
 }

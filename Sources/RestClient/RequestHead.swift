@@ -1,4 +1,4 @@
-/// Validates the URL and headers of a request before the HTTP library gets them.
+/// Validates the URL and headers of a request before it is sent.
 enum RequestHead {
   /// - Throws: ``RestError`` `.requestTooLarge`, `.invalidHeader`. Messages show no values: they
   ///   may be tokens.

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 
 /// The immutable bytes of one response, followed by ``padding`` readable zero bytes: the record
@@ -14,19 +15,20 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
 
   public init(_ bytes: [UInt8]) {
     count = bytes.count
-    memory = .allocate(byteCount: count + Self.padding, alignment: 16)
+    guard let memory = malloc(count + Self.padding) else { fatalError("there is no memory for a copy") }
+    self.memory = memory
     bytes.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }
     memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
   }
 
-  /// Takes ownership of memory from `allocate` that has room for the padding.
+  /// Takes ownership of memory from `malloc` that has room for the padding.
   init(adopting memory: UnsafeMutableRawPointer, count: Int) {
     self.count = count
     self.memory = memory
     memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
   }
 
-  deinit { memory.deallocate() }
+  deinit { free(memory) }
 
   /// Calls `body` with the bytes, which are valid only during the call. The ``padding`` after them
   /// is readable, too.
@@ -53,14 +55,16 @@ struct BodyBuilder {
   private(set) var count = 0
   private var capacity = 0
   private var memory: UnsafeMutableRawPointer?
+  /// Whether a part was lost because there was no memory for it.
+  private(set) var lacksMemory = false
 
   /// Allocates once if the length is known beforehand.
   mutating func reserve(_ bytes: Int) {
     guard bytes + ResponseBody.padding > capacity else { return }
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: bytes + ResponseBody.padding, alignment: 16)
-    if let memory {
-      larger.copyMemory(from: memory, byteCount: count)
-      memory.deallocate()
+    // The C library moves large blocks without copying them.
+    guard let larger = realloc(memory, bytes + ResponseBody.padding) else {
+      lacksMemory = true
+      return
     }
     memory = larger
     capacity = bytes + ResponseBody.padding
@@ -68,11 +72,24 @@ struct BodyBuilder {
 
   mutating func append(_ part: UnsafeRawBufferPointer) {
     guard let source = part.baseAddress, part.count > 0 else { return }
-    if count + part.count + ResponseBody.padding > capacity {
-      reserve(max(count + part.count, 2 * capacity, Tuning.smallestBodyBuffer))
-    }
+    guard makeRoom(part.count) else { return }
     memory?.advanced(by: count).copyMemory(from: source, byteCount: part.count)
     count += part.count
+  }
+
+  /// Lets `fill` write behind the bytes so far, where there is room for one byte or more; it returns the number of bytes that it
+  /// wrote.
+  ///
+  /// - Parameter limit: The most bytes to make room for.
+  mutating func write(upTo limit: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+    guard makeRoom(1) else { return }
+    let room = min(limit, capacity - count - ResponseBody.padding)
+    count += fill(UnsafeMutableRawBufferPointer(start: memory?.advanced(by: count), count: room))
+  }
+
+  private mutating func makeRoom(_ bytes: Int) -> Bool {
+    if count + bytes + ResponseBody.padding > capacity { reserve(max(count + bytes, 2 * capacity, Tuning.smallestBodyBuffer)) }
+    return !lacksMemory
   }
 
   /// Returns the body and leaves the builder empty.
@@ -84,7 +101,7 @@ struct BodyBuilder {
 
   /// Frees the memory of a body that will not be delivered.
   mutating func discard() {
-    memory?.deallocate()
+    free(memory)
     self = BodyBuilder()
   }
 }

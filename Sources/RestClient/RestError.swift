@@ -78,7 +78,7 @@ public struct RestError: Error, Sendable {
   public var resumeAt: Int64?
   /// One word for scripts that says why a sign-in was refused; nil for other errors.
   public var reason: String?
-  /// True if nothing was sent, because a local limit applied.
+  /// True if nothing was sent, because a local limit applied or this machine cannot send.
   public var isLocal = false
   /// True if an earlier attempt of the request may have been executed, whatever the server answered
   /// to this one.
@@ -114,7 +114,9 @@ public struct RestError: Error, Sendable {
   /// see ``outcome``.
   public var isRetryable: Bool {
     switch code {
-    case .noResponse, .requestLimitExceeded, .quotaExhausted, .signInBusy: true
+    // Without libcurl, there is never a response.
+    case .noResponse: !isLocal
+    case .requestLimitExceeded, .quotaExhausted, .signInBusy: true
     case .httpStatus:
       status.map(RestError.transientStatuses.contains) ?? false
         || passing != nil

@@ -61,7 +61,7 @@ public struct RetryPolicy: Sendable, Equatable {
   /// Stricter than ``RestError/isRetryable``: a daily limit ends, but not within a back-off.
   private func isWorthwhile(_ error: RestError, attempt: Int) -> Bool {
     switch error.code {
-    case .noResponse: true
+    case .noResponse: !error.isLocal
     case .requestLimitExceeded: error.passing == .soon
     case .httpStatus:
       switch error.status ?? 0 {

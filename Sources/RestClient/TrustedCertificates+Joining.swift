@@ -1,8 +1,9 @@
 extension TrustedCertificates {
   /// Combines all certificates; nil if there are none.
   init?(joining all: [TrustedCertificates?]) {
-    let found = all.compactMap { $0 }.flatMap(\.certificates)
+    let found = all.compactMap { $0 }
     guard !found.isEmpty else { return nil }
-    certificates = found
+    pem = found.flatMap(\.pem)
+    count = found.reduce(0) { $0 + $1.count }
   }
 }

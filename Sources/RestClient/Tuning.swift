@@ -4,9 +4,11 @@ public enum Tuning {
   /// The limit keeps an endless response from filling the memory.
   public static let largestResponse = 256 * 1024 * 1024
 
-  /// Bytes of a request's URL and headers. Servers accept 8 to 16 KB. From 64 KB on, the HTTP
-  /// library finds its connection full after the headers and ends the process.
+  /// Bytes of a request's URL and headers. Servers accept 8 to 16 KB, and none more than 64 KB.
   public static let largestRequestHead = 48 * 1024
+
+  /// Bytes of the status line and headers of a response. Servers limit their own to 64 KB or less.
+  static let largestResponseHead = 256 * 1024
 
   /// Initial buffer in bytes for a body of unknown length: enough for one page of small records.
   static let smallestBodyBuffer = 16 * 1024
@@ -30,6 +32,12 @@ public enum Tuning {
   /// Connections to one host: more than the number of syncs that usually run at once, fewer than
   /// the 25 long calls that an org allows.
   public static let connectionsPerHost = 8
+
+  /// Unused connections that a transport keeps, to all its hosts.
+  static let keptConnections = 32
+
+  /// Seconds after which the thread of a transport looks at its requests although nothing happened.
+  static let longestLoopWaitS = 600.0
 
   /// Attempts of one request, including the first.
   public static let attempts = 5

@@ -119,15 +119,18 @@ package struct URLReference: Sendable, Equatable {
     return (isRooted ? "/" : "") + kept.joined(separator: "/")
   }
 
-  /// Percent-encodes, as UTF-8, the characters that are not allowed in a URI. Existing escapes stay
-  /// as they are.
+  /// Returns a URL as it is sent: what cannot stand in a request line is percent-encoded, as UTF-8, and a
+  /// percent sign that begins no escape becomes `%25`. Everything else stays byte for byte: escapes, and
+  /// brackets, braces and bars, which servers put into URLs although RFC 3986 forbids some of them.
   ///
-  /// - Note: Servers put unencoded blanks and letters into next URLs.
+  /// Applied wherever a URL comes from outside, so that the request log shows what is sent. The result stays
+  /// the same when this is applied again.
   package static func repaired(_ text: String) -> String {
-    guard text.utf8.contains(where: isForbidden) else { return text }
-    var out: [UInt8] = []
-    for byte in text.utf8 {
-      if isForbidden(byte) {
+    guard text.utf8.contains(where: isSuspicious) else { return text }
+    var out: [UInt8] = [], rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let isEscape = byte == UInt8(ascii: "%") && rest.count >= 2 && rest.prefix(2).allSatisfy { $0.hexDigitValue != nil }
+      if isSuspicious(byte), !isEscape {
         out += PercentEncoding.escape(byte)
       } else {
         out.append(byte)
@@ -136,11 +139,13 @@ package struct URLReference: Sendable, Equatable {
     return String(decoding: out, as: UTF8.self)
   }
 
+  /// Whether it is encoded, or begins an escape.
   @inline(__always)
-  private static func isForbidden(_ byte: UInt8) -> Bool {
+  private static func isSuspicious(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0...0x20, 0x7f..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
-      UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+    case let byte where !byte.isPrintableASCII: true
+    case UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
+      UInt8(ascii: "^"), UInt8(ascii: "`"):
       true
     default: false
     }

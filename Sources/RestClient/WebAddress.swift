@@ -50,7 +50,11 @@ public struct WebAddress: Sendable, Equatable {
 
   /// True for this machine's loopback addresses: data sent there crosses no wire.
   public var isLoopback: Bool {
-    if host == "localhost" || host == "[::1]" { return true }
+    host == "localhost" || host == "[::1]" || WebAddress.isIPv4Loopback(host)
+  }
+
+  /// True for the addresses 127.0.0.0 to 127.255.255.255.
+  static func isIPv4Loopback(_ host: String) -> Bool {
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
@@ -58,13 +62,13 @@ public struct WebAddress: Sendable, Equatable {
 
 extension WebAddress {
   /// Returns the URL of a request: `path` appended to `base`, or `path` itself if it is absolute,
-  /// followed by the query.
+  /// followed by the query. It is sent byte for byte; see ``URLReference/repaired(_:)``.
   ///
   /// - Throws: ``RestError`` `.invalidURL` if `path` is neither, if it has characters that must be
   ///   encoded, and for unencrypted HTTP to another machine.
   package static func url(path: String, query: [(name: String, value: String)], base: String) throws(RestError) -> String {
     var url = path.hasPrefix("/") ? withoutTrailingSlashes(base) + path : path
-    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard url.utf8.allSatisfy(\.isPrintableASCII) else {
       throw .invalidURL("'\(shown(path))' contains characters that must be percent-encoded")
     }
     guard let address = WebAddress(url) else {
@@ -73,6 +77,7 @@ extension WebAddress {
     guard address.isEncrypted || address.isLoopback else {
       throw .invalidURL("unencrypted http is allowed only on this machine, not for '\(address.host)'")
     }
+    url = URLReference.repaired(url)
     if !query.isEmpty { url += (url.contains("?") ? "&" : "?") + PercentEncoding.form(query) }
     return url
   }
@@ -87,6 +92,11 @@ extension WebAddress {
   private static func shown(_ url: String) -> String {
     String(url.prefix { $0 != "?" }.prefix(Tuning.shownCharacters))
   }
+}
+
+extension UInt8 {
+  /// Whether it can stand in a request line: ASCII without controls and the blank.
+  var isPrintableASCII: Bool { self > UInt8(ascii: " ") && self < 0x7F }
 }
 
 extension RestError {

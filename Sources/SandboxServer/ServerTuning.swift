@@ -12,6 +12,8 @@ package enum ServerTuning {
   /// Bytes at which the parser gives up on a head. Far above the two limits before, which give
   /// clearer errors.
   static let parsedHeadBytes = 131_072
+  /// Connections that the system keeps waiting to be accepted, for each port.
+  static let backlog: Int32 = 256
   /// Maximum ports of one server. Each move of an org opens one, and tests move orgs a few times.
   static let ports = 32
   /// Maximum header fields of one request.
@@ -19,7 +21,7 @@ package enum ServerTuning {
   /// Lifetime of a generated certificate in seconds, since some clients refuse more than 398 days;
   /// and the time before its end when it is replaced, so that it does not expire while a server
   /// runs.
-  static let certificateSeconds = 397.0 * 86_400, certificateRenewalSeconds = 30.0 * 86_400
+  static let certificateSeconds = 397 * 86_400, certificateRenewalSeconds = 30 * 86_400
   /// Maximum bytes of a PEM file; long chains take about 20 KB.
   static let certificateFileBytes = 262_144
   /// Maximum parts of a form, and bytes of a part's headers; clients send some tens of parts.

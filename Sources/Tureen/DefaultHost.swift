@@ -1,6 +1,5 @@
 import CLuaBridge
 import LuaBridge
-import RestClient
 import Synchronization
 
 /// Creates the host of a Lua state that loads the library with `require "tureen"`. Its settings come from `tureen.configure` and
@@ -9,7 +8,6 @@ import Synchronization
 @_cdecl("tureen_default_host")
 public func tureenDefaultHost(_ table: UnsafeMutablePointer<tureen_host>) -> Int32 {
   LogSetup.standardError()
-  ProgramSignals.keep()
   guard let bridge = try? Bridge(host: Host()) else { return 0 }
   table.pointee = bridge.makeTable()
   return 1

@@ -18,7 +18,6 @@ public func tureenEmbeddedHost(
   _ refusal: UnsafeMutablePointer<tureen_bytes>
 ) -> Int32 {
   LogSetup.silent()
-  ProgramSignals.keep()
   do {
     table.pointee = try embeddedBridge(Array(UnsafeRawBufferPointer(start: options, count: length))).makeTable()
     return 1

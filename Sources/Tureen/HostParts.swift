@@ -62,6 +62,7 @@ struct HostParts: Sendable {
     let authorities = try settings.trustedCertificates()
     var transport = TransportConfiguration()
     transport.authorities = authorities
+    transport.proxies = settings.proxies
     transport.log = settings.requestLog?.log
     self.transport = transport
     connections = HostParts.connections(home, settings, folder, authorities, capabilities.hosts, userAgent)
@@ -107,6 +108,7 @@ struct HostParts: Sendable {
     var environment = RestConnection.Environment(home: home, secrets: ConnectionSecrets.reading)
     environment.userAgent = userAgent
     environment.authorities = authorities
+    environment.proxies = settings.proxies
     environment.log = settings.requestLog?.log
     environment.isOffline = settings.isOffline
     environment.reachableHosts = hosts

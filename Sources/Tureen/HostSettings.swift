@@ -32,6 +32,10 @@ public struct HostSettings: Sendable {
   public var apiVersion: String?
   /// A PEM file of certificates to trust in addition to the system's.
   public var caFile: String?
+  /// The proxy for other machines, in place of the environment's. Its exceptions, in `NO_PROXY`, still hold.
+  public var proxy: ProxySetting?
+  /// What `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say; nil if the environment was not read.
+  var environmentProxies: Proxies?
   /// The folder of `bootconfig.json`, `userstore.json`, `usersyncs.json` and their global counterparts.
   public var configDirectory: String?
   /// Folders whose configuration files are used completely although other users could have written them, in addition to those
@@ -112,7 +116,7 @@ public struct HostSettings: Sendable {
   /// Tureen's own keys in `tureen.configure`, `bootconfig.json` and `tureen_open`.
   static let keys =
     [
-      "home", "org", "user", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests",
+      "home", "org", "user", "credentials", "apiVersion", "caFile", "proxy", "config", "recover", "connections", "logRequests",
       "logRequestsFile", "accounts", "apiBudget", "apiReserve", "sessionCommand", "signIn", "store",
     ]
     + StoreKeySource.keys + StoreDatabase.passwordKeys
@@ -174,6 +178,9 @@ public struct HostSettings: Sendable {
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
         apiVersion = text
       case "caFile": caFile = text
+      case "proxy":
+        guard let setting = ProxySetting(text) else { throw problem(key, ProxySetting.shape) }
+        proxy = setting
       case "store":
         do {
           store = try StoreDatabase(text)
@@ -263,6 +270,8 @@ public struct HostSettings: Sendable {
     }
     apiVersion = apiVersion ?? other.apiVersion
     caFile = caFile ?? other.caFile
+    proxy = proxy ?? other.proxy
+    environmentProxies = environmentProxies ?? other.environmentProxies
     recover = recover ?? other.recover
     accounts = accounts ?? other.accounts
     accountsByDefault = accountsByDefault ?? other.accountsByDefault
@@ -287,8 +296,8 @@ public struct HostSettings: Sendable {
   }
 
   /// Reads the settings of the environment: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`,
-  /// `TUREEN_CA_FILE`, `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY`, `TUREEN_STORE`, `TUREEN_SESSION_COMMAND` and related
-  /// variables.
+  /// `TUREEN_CA_FILE`, `HTTPS_PROXY`, `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY`, `TUREEN_STORE`, `TUREEN_SESSION_COMMAND` and
+  /// related variables.
   static func environment() throws -> HostSettings {
     try LogSetup.check()
     var settings = HostSettings()
@@ -297,6 +306,7 @@ public struct HostSettings: Sendable {
     settings.credentialsFile = Environment["TUREEN_CREDENTIALS"]
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
+    settings.environmentProxies = try environmentProxies()
     if let text = Environment["TUREEN_LEASE_SECONDS"] {
       guard let seconds = Int64(text), (3...3_600).contains(seconds) else {
         throw HostError(.invalidConfiguration, "TUREEN_LEASE_SECONDS must be a number of seconds from 3 to 3600")
@@ -321,6 +331,18 @@ public struct HostSettings: Sendable {
     settings.requestLog = try RequestLogSettings.environment()
     return settings
   }
+
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the variable.
+  private static func environmentProxies() throws -> Proxies {
+    do throws(Proxies.Problem) {
+      return try Proxies.environment { Environment[$0] }
+    } catch {
+      throw HostError(.invalidConfiguration, error.description)
+    }
+  }
+
+  /// The proxies for other machines.
+  var proxies: Proxies { (environmentProxies ?? Proxies()).replaced(by: proxy, keepsExceptions: true) }
 
   /// Reads the certificates in `caFile`.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file.

@@ -1,7 +1,6 @@
-import Crypto
 import Foundation
+import TestSupport
 import Testing
-import X509
 
 /// Tests an org with TLS and a certificate of a private authority.
 @Suite(.timeLimit(.minutes(60))) struct CertificateTests {
@@ -23,18 +22,29 @@ import X509
 
   /// Creates files with a self-signed certificate and its key.
   private func certificate(of host: String, in place: Workplace) throws -> (certificate: String, key: String) {
-    let key = P256.Signing.PrivateKey(), name = try DistinguishedName { CommonName(host) }
-    let certificate = try Certificate(
-      version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: .now - 60,
-      notValidAfter: .now + 3_600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-      extensions: try .init {
-        Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-        SubjectAlternativeNames([.dnsName(host)])
-      }, issuerPrivateKey: .init(key))
-    return (
-      try place.write(try certificate.serializeAsPEM().pemString, to: "certificate.pem"),
-      try place.write(key.pemRepresentation, to: "key.pem")
-    )
+    let identity = try TestIdentity(names: ["DNS:" + host], isSelfSigned: true)
+    return (try place.write(identity.chain, to: "certificate.pem"), try place.write(identity.key, to: "key.pem"))
+  }
+
+  /// The sanitizer's runtime would have to be loaded before the library that hides OpenSSL.
+  @Test(.enabled(if: !Built.isSanitized)) func sandbox_withoutOpenSSL_namesThePackage() async throws {
+    let place = try Workplace()
+    try place.write(
+      """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <string.h>
+      void *dlopen(const char *name, int flags) {
+        if (name && (strstr(name, "libcrypto.so") || strstr(name, "libssl.so"))) return 0;
+        return ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(name, flags);
+      }
+      """, to: "hide.c")
+    let made = try await place.run("/usr/bin/cc", ["-shared", "-fPIC", "-o", "hide.so", "hide.c"])
+    #expect(made.status == 0, "\(made)")
+    let ended = try await place.run(
+      Built.tureen, ["sandbox", "--home", place.home, "--tls"], environment: ["LD_PRELOAD": place.path + "/hide.so"])
+    #expect(ended.status > 0 && ended.output == "")
+    #expect(ended.errors.contains("install it (Debian and Ubuntu: apt install libssl3)"), "\(ended.errors)")
   }
 
   @Test func run_authorityOfItsOwn_isRefusedUntilItIsNamed() async throws {

@@ -11,7 +11,7 @@ import Testing
   private func request(redirect: String = redirect) -> AuthorizationRequest {
     AuthorizationRequest(
       loginURL: "https://acme.my.salesforce.com/", clientId: "3MVG.app", redirectURI: redirect, state: "the-state",
-      proof: PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
+      proof: try! PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
   }
 
   private func refusal(_ answer: AuthorizationRequest.Answer) -> RestError? {
@@ -23,9 +23,9 @@ import Testing
     #expect(request().proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
   }
 
-  @Test func pkce_andState_are43CharactersAndNeverTheSame() {
-    let made = (0..<50).map { _ in
-      AuthorizationRequest(loginURL: "https://a.my.salesforce.com", clientId: "c", redirectURI: Self.redirect)
+  @Test func pkce_andState_are43CharactersAndNeverTheSame() throws {
+    let made = try (0..<50).map { _ in
+      try AuthorizationRequest(loginURL: "https://a.my.salesforce.com", clientId: "c", redirectURI: Self.redirect)
     }
     let texts = made.flatMap { [$0.state, $0.proof.verifier] }
     #expect(

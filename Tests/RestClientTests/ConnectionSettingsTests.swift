@@ -52,9 +52,32 @@ import Testing
     #expect(found.connectTimeoutS == 10 && found.timeoutS == 60 && found.maxBytes == 64 * 1024 * 1024)
     #expect(found.maxParallel.reads == 4 && found.maxParallel.writes == 1 && found.maxParallel.total == nil)
     #expect(found.pauseMs == 0 && found.maxWaitS == 900 && found.caFile == nil && found.allowOrigins.isEmpty)
+    #expect(found.proxy == nil)
     #expect(!found.redirectWrites && found.cache?.memoryMB == 2 && found.cache?.diskMB == 20)
     #expect(found.log.level == .warn && found.log.file == nil && found.userAgent == nil)
     #expect(found.quota == .init() && found.errors == .init())
+  }
+
+  @Test(arguments: [
+    ("http://proxy.example:3128", "http://proxy.example:3128"), ("proxy.example:3128", "http://proxy.example:3128"),
+    ("https://proxy.example", "https://proxy.example:443"), ("none", nil), ("None", nil),
+  ])
+  func read_proxy(text: String, origin: String?) throws {
+    let found = try #require(try read(#"{"a": {"baseURL": "https://a.example", "proxy": "\#(text)"}}"#).first)
+    #expect(found.proxy == (origin.flatMap { HTTPProxy($0) }.map { .through($0) } ?? .direct))
+  }
+
+  @Test func read_wrongProxy_isNamedWithoutItsPassword() throws {
+    for text in ["socks5://ada:secret@p.example:1080", "http://ada:secret@"] {
+      let complaint = complaint(about: #""proxy": "\#(text)""#)
+      #expect(complaint.contains("'proxy' must be") && !complaint.contains("secret"), "\(complaint)")
+    }
+    let complaint = complaint(about: #""proxy": "http://ada:secret@p.example""#)
+    #expect(complaint.contains("'proxy' must not hold a user and a password") && !complaint.contains("secret"), "\(complaint)")
+    // A program may pass them.
+    let members: JSONValue = ["baseURL": "https://a.example", "proxy": "http://ada:secret@p.example"]
+    let given = try ConnectionSettings(name: "a", json: members, from: .init(folder: "/", allowsPlainSecrets: true))
+    #expect(given.proxy == HTTPProxy("http://ada:secret@p.example").map { .through($0) })
   }
 
   @Test func read_clientCredentials_everyKey() throws {

@@ -1,9 +1,8 @@
-import Crypto
-import CryptoExtras
 import Foundation
 import JSON
 import Logging
 import RestClient
+import Support
 import Synchronization
 import TestSupport
 import Testing
@@ -159,9 +158,9 @@ import Testing
   }
 
   @Test func key_unusable_isToldWithTheFixAndNoneOfIt() throws {
-    let small = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1_024)).pkcs8PEMRepresentation
+    let small = try PrivateKey.makeRSA(bits: 1_024).pem()
     let body = SigningKeys.pem.split(separator: "\n")[1]
-    let curve = P256.Signing.PrivateKey().pemRepresentation
+    let curve = try PrivateKey.makeEC().pem()
     let cases: [(pem: String, part: String)] = [
       (small, "it has 1024 bits, and orgs take 2048 or more: openssl genpkey"),
       ("-----BEGIN ENCRYPTED PRIVATE KEY-----\n\(body)\n-----END ENCRYPTED PRIVATE KEY-----\n", "it is encrypted; write it"),

@@ -27,7 +27,7 @@ import Testing
   }
 
   /// What counts is what is sent: three bytes for each of these characters.
-  @Test(arguments: ["{", "|", "^", "`", "\\"])
+  @Test(arguments: ["%", "<", "^", "`", "\\"])
   func send_urlTooLongWhenEscaped_isRequestTooLarge(_ character: String) async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}") }), long = String(repeating: character, count: 30_000)
     for url in ["/x/" + long, "/x?q=" + long] {

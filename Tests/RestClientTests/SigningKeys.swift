@@ -1,16 +1,16 @@
-import Crypto
-import CryptoExtras
 import Foundation
+import Support
+import TestSupport
 
 @testable import Salesforce
 
 /// Keys of JWT apps, generated for each run.
 enum SigningKeys {
-  static let key = try! _RSA.Signing.PrivateKey(keySize: .bits2048)
+  static let key = try! PrivateKey.makeRSA()
   /// PKCS#1.
-  static let pem = key.pemRepresentation
+  static let pem = try! TestKeys.pkcs1(key)
   /// PKCS#8.
-  static let pkcs8 = key.pkcs8PEMRepresentation
+  static let pkcs8 = try! key.pem()
 
   static func source(_ name: String = "'privateKeyFile' key.pem", pem: String = pem) -> SigningKeySource {
     SigningKeySource(name: name) { try signingKey(pem) }
@@ -27,9 +27,8 @@ enum SigningKeys {
   static func isSigned(_ assertion: String) -> Bool {
     let parts = assertion.split(separator: ".")
     guard parts.count == 3, let signature = data(parts[2]) else { return false }
-    return key.publicKey.isValidSignature(
-      _RSA.Signing.RSASignature(rawRepresentation: signature), for: SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8)),
-      padding: .insecurePKCS1v1_5)
+    let key = try? PublicKey(pem: key.publicPEM())
+    return key?.isValid(signature: Array(signature), of: Array("\(parts[0]).\(parts[1])".utf8)) ?? false
   }
 
   /// Decodes base64url.

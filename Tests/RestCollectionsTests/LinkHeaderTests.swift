@@ -6,6 +6,10 @@ import Testing
 struct LinkHeaderTests {
   private static let base = "https://api.example.com/orgs/acme/repos?per_page=2"
 
+  @Test func target_isAsGiven() {
+    #expect(next("</in%20a[1]?b={c}|d&e=5%>; rel=next") == "https://api.example.com/in%20a[1]?b={c}|d&e=5%25")
+  }
+
   private func next(_ lines: String...) -> String? { LinkHeader(lines).target(of: "next", responseURL: Self.base) }
 
   /// The cases of the reference by number; B and A stand for origins.

@@ -6,6 +6,7 @@ import Testing
 struct URITemplateTests {
   private static let values = [
     "org": "acme", "full": "a/b c", "plus": "1+2", "empty": "", "ref": "/api/v1/z?x=1%20é", "q": "a&b=ü",
+    "raw": "/in%20a[1]?b={c}|d&e=5%",
   ]
 
   private func expand(_ text: String, _ place: URITemplate.Place = .url) throws(URITemplate.Problem) -> String {
@@ -15,7 +16,9 @@ struct URITemplateTests {
   @Test(arguments: [
     ("/orgs/{org}/repos", "/orgs/acme/repos"), ("/r/{full}", "/r/a%2Fb%20c"), ("/r/{+full}", "/r/a/b%20c"),
     ("/s{?q,plus}", "/s?q=a%26b%3D%C3%BC&plus=1%2B2"), ("/s?x=1{&org}", "/s?x=1&org=acme"), ("/s{?empty}", "/s?empty="),
-    ("{+ref}", "/api/v1/z?x=1%20%C3%A9"), ("/a b/ü", "/a%20b/%C3%BC"), ("/{plus}", "/1%2B2"), ("/x%20y", "/x%20y"), ("", ""),
+    ("{+ref}", "/api/v1/z?x=1%20%C3%A9"),
+    ("{+raw}", "/in%20a[1]?b={c}|d&e=5%25"), ("/a|b[1]?c=5%&d=%41", "/a|b[1]?c=5%25&d=%41"), ("/a b/ü", "/a%20b/%C3%BC"),
+    ("/{plus}", "/1%2B2"), ("/x%20y", "/x%20y"), ("", ""),
   ])
   func expanded_inAURL(template: String, expected: String) throws { #expect(try expand(template) == expected) }
 

@@ -1,8 +1,7 @@
-import Crypto
-import CryptoExtras
 import Foundation
 import JSON
 import SandboxOrg
+import Support
 import Testing
 
 private let tokenURL = "/services/oauth2/token"
@@ -44,7 +43,7 @@ private let tokenURL = "/services/oauth2/token"
 
   @Test func assertion_badOnes_areToldApart() async throws {
     try await withSignIn { server, client in
-      let other = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+      let other = try PrivateKey.makeRSA()
       let good = try Keys.assertion(claims())
       let parts = good.split(separator: ".")
       let unsigned = try Keys.assertion(claims(), header: ["alg": "none"]).split(separator: ".")

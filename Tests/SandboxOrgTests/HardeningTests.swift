@@ -221,6 +221,38 @@ import Testing
     }
   }
 
+  /// More than the system's buffers hold, so the server still has the rest when it could end the connection.
+  @Test(arguments: ["", "Connection: close\r\n"])
+  func halfClosedConnection_largeAnswer_isComplete(header: String) async throws {
+    try await withLimits(.init()) { server, _ in
+      server.setInterceptor { _ in .respond(status: 200, body: String(repeating: "a", count: 32_000_000)) }
+      let connection = try RawConnection(port: server.port)
+      connection.send("GET /services/data HTTP/1.1\r\nHost: x\r\n\(header)\r\n")
+      connection.endSending()
+      let head = await connection.read(until: "\r\n\r\n")
+      #expect(head.contains("Content-Length: 32000000\r\n"))
+      #expect(await connection.countToEnd() == 32_000_000)
+    }
+  }
+
+  /// The body that has arrived is not the request's body.
+  @Test func request_refusedAsTooSlow_isNotExecuted() async throws {
+    let deadlines = ManualDeadlines()
+    try await withLimits(deadlines.limits) { server, client in
+      let id = try server.create("Account", fields: ["Name": "A"])
+      let slow = try RawConnection(port: server.port)
+      slow.send(
+        "DELETE /services/data/v66.0/sobjects/Account/\(id) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(client.token ?? "")\r\n"
+          + "Content-Length: 5\r\n\r\n{")
+      await deadlines.isSet(deadlines.limits.body)
+      deadlines.expire(deadlines.limits.body)
+      #expect(await slow.readToEnd().hasPrefix("HTTP/1.1 408 "))
+      slow.end()
+      #expect(try await client.query("SELECT COUNT() FROM Account").json["totalSize"] == 1)
+      #expect(server.requests().map(\.method) == ["GET"])
+    }
+  }
+
   @Test(arguments: [
     "Content-Length: 100\r\n\r\n{\"Na", "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"N", "Transfer-Encoding: chunked\r\n\r\nx",
   ])
@@ -397,6 +429,17 @@ final class RawConnection: Sendable {
           if bytes.suffix(mark.utf8.count).elementsEqual(mark.utf8) { break }
         }
         continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  /// Returns how many more bytes come.
+  func countToEnd() async -> Int {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        var buffer = [UInt8](repeating: 0, count: 65_536), total = 0
+        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { total += count }
+        continuation.resume(returning: total)
       }
     }
   }

@@ -1,8 +1,8 @@
-import Crypto
-import CryptoExtras
 import Foundation
 import JSON
 import SandboxOrg
+import Support
+import TestSupport
 import Testing
 
 @Suite struct IdentityTests {
@@ -88,11 +88,10 @@ import Testing
       #expect(parts.count == 3)
       let jwks = String((found["jwks_uri"]?.stringValue ?? "").dropFirst(server.url.count))
       let key = try await client.send("GET", jwks).json["keys"]?.arrayValue?.first
-      let publicKey = try _RSA.Signing.PublicKey(
-        n: Data(Keys.bytes(urlText: key?["n"]?.stringValue ?? "")), e: Data(Keys.bytes(urlText: key?["e"]?.stringValue ?? "")))
-      let signature = _RSA.Signing.RSASignature(rawRepresentation: Data(Keys.bytes(urlText: parts[2])))
-      let digest = SHA256.hash(data: Array("\(parts[0]).\(parts[1])".utf8))
-      #expect(publicKey.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5))
+      let publicKey = try TestKeys.publicKey(
+        modulus: Keys.bytes(urlText: key?["n"]?.stringValue ?? ""), exponent: Keys.bytes(urlText: key?["e"]?.stringValue ?? ""))
+      let signed = Array("\(parts[0]).\(parts[1])".utf8)
+      #expect(publicKey.isValid(signature: Keys.bytes(urlText: parts[2]), of: signed))
       let claims = try JSONValue(parsing: Keys.bytes(urlText: parts[1]))
       #expect(claims["nonce"] == "n-1" && claims["aud"] == "admin" && claims["sub"]?.stringValue == fields["id"])
     }

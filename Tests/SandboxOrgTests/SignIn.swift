@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import SandboxOrg
+import Support
 
 /// Runs `body` with an org that has users and clients of every kind.
 ///
@@ -107,7 +108,7 @@ func redirected(_ answer: WireClient.Answer) -> (target: String, fields: [String
   return (String(location[..<mark]), fields)
 }
 
-func challenge(_ verifier: String) -> String { Keys.urlText(Keys.sha256(verifier)) }
+func challenge(_ verifier: String) -> String { Keys.urlText(try! Digest.sha256(verifier.utf8)) }
 
 /// Gets codes and tokens of a client, through all pages.
 struct SignedIn {

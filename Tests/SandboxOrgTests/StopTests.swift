@@ -38,7 +38,8 @@ import Testing
       await connecting.hasConnected()
       await server.stop()
       connecting.stop()
-      #expect(throws: WireClient.NoAnswer.self) { close(try Loopback.connect(port: port, host: host)) }
+      // A child process of another test has a copy of the socket from its fork to its exec, so this can still succeed.
+      while let descriptor = try? Loopback.connect(port: port, host: host) { close(descriptor) }
     }
   }
 

@@ -1,8 +1,8 @@
-import CryptoExtras
 import Glibc
 import JSON
 import RestClient
 import SandboxOrg
+import Support
 import TestSupport
 import Testing
 
@@ -11,7 +11,7 @@ import Testing
 
 /// Tests credentials files: the locations of secrets, and the resulting flow.
 @Suite struct CredentialsFileTests {
-  private static let key = try! _RSA.Signing.PrivateKey(keySize: .bits2048)
+  private static let key = try! PrivateKey.makeRSA()
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -30,7 +30,7 @@ import Testing
   private static let head = #""loginUrl":"https://acme.my.salesforce.com","clientId":"3MV","username":"bot@acme.com""#
 
   @Test func jwt_keyBesideTheFile_isRead() throws {
-    try folder.write(Self.key.pemRepresentation, to: "key.pem", mode: 0o600)
+    try folder.write(TestKeys.pkcs1(Self.key), to: "key.pem", mode: 0o600)
     let found = try read(#"{\#(Self.head),"privateKeyFile":"key.pem","audience":"https://login.salesforce.com"}"#)
     #expect(found.user == "bot@acme.com" && found.credentials.grant == .jwtBearer)
     guard case .jwtBearer(let bearer) = found.credentials else { return }
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func jwt_keyFromCommand_isReadToSign() throws {
-    try folder.write(Self.key.pemRepresentation, to: "key.pem", mode: 0o600)
+    try folder.write(TestKeys.pkcs1(Self.key), to: "key.pem", mode: 0o600)
     let found = try read(#"{\#(Self.head),"privateKeyCommand":["cat","\#(folder.path)/key.pem"]}"#)
     guard case .jwtBearer(let bearer) = found.credentials else {
       Issue.record("\(found.credentials)")
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func jwt_keyThatOthersCanRead_isRefused() throws {
-    try folder.write(Self.key.pemRepresentation, to: "key.pem", mode: 0o644)
+    try folder.write(TestKeys.pkcs1(Self.key), to: "key.pem", mode: 0o644)
     #expect(problem(#"{\#(Self.head),"privateKeyFile":"key.pem"}"#).contains("can be read or written by others (mode 0644)"))
   }
 
@@ -152,7 +152,7 @@ import Testing
 
   /// The precedence of keys without `flow`.
   @Test func flow_ofKeysThatStandTogether_isTheFirstOfTheOrder() throws {
-    try folder.write(Self.key.pemRepresentation, to: "key.pem", mode: 0o600)
+    try folder.write(TestKeys.pkcs1(Self.key), to: "key.pem", mode: 0o600)
     let all = [
       (#""refreshToken":"r""#, Credentials.Grant.refreshToken), (#""privateKeyFile":"key.pem""#, .jwtBearer),
       (#""password":"p""#, .password), (#""clientSecret":"s""#, .clientCredentials),
@@ -235,14 +235,14 @@ import Testing
 
   @Test func jwt_atTheSandboxOrg_opensTheData() async throws {
     var client = SandboxClient(id: "robot")
-    client.certificate = Self.key.publicKey.pemRepresentation
+    client.certificate = try Self.key.publicPEM()
     client.approval = .byAdministrator(usernames: nil)
     var configuration = SandboxConfiguration()
     configuration.seed = .none
     configuration.signIn.clients = [client]
     configuration.signIn.users = [SandboxUser(username: "bot@acme.com", password: "x")]
     let server = try await SandboxServer.start(configuration)
-    try folder.write(Self.key.pkcs8PEMRepresentation, to: "key.pem", mode: 0o600)
+    try folder.write(Self.key.pem(), to: "key.pem", mode: 0o600)
     func status(as user: String) async throws -> Int {
       let found = try read(
         #"{"loginUrl":"\#(server.url)","clientId":"robot","username":"\#(user)","privateKeyFile":"key.pem"}"#)

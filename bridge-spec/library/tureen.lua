@@ -234,6 +234,7 @@
 ---@field credentials string?  a JSON file to sign in with
 ---@field apiVersion string?  such as "v66.0"
 ---@field caFile string?  a PEM file of certificates to trust in addition to the machine's own
+---@field proxy string?  the proxy for other machines, such as "http://proxy.example.com:3128", or "none"; else HTTPS_PROXY
 ---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
 ---@field storeKeyFile string?  a file with the encryption key of the stores; set at most one of these three
 ---@field storeKeyVariable string?  the environment variable that holds the key

@@ -59,10 +59,10 @@ typedef void (*tureen_on_event)(tureen *t, const char *event, const char *json, 
 
 /* Opens a host. Does not use the network or open stores; that happens with the first call that needs it.
  *
- * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, config, recover,
- *          connections, logRequests, logRequestsFile, the keys of encrypted stores, and store with its password; and "signIn":
- *          "program", see tureen_give_session. NULL or "{}": the settings of the environment, else the defaults. The org
- *          "sandbox" is the one that `tureen sandbox` serves for the same home.
+ * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, proxy, config,
+ *          recover, connections, logRequests, logRequestsFile, the keys of encrypted stores, and store with its password;
+ *          and "signIn": "program", see tureen_give_session. NULL or "{}": the settings of the environment, else the defaults.
+ *          The org "sandbox" is the one that `tureen sandbox` serves for the same home.
  * out      receives the handle; NULL on failure.
  * error    NULL, or receives a text to free with tureen_text_free: the error as JSON; NULL on success.
  * Returns TUREEN_OK, TUREEN_MISUSE (out is NULL), TUREEN_REFUSED (options or configuration files), TUREEN_NO_MEMORY. */

@@ -17,8 +17,8 @@ struct DownMemory: Sendable {
   private let fingerprint: String
 
   /// - Parameter target: The target's definition. The state of a different definition is discarded.
-  init(_ json: JSONObject, target: JSONObject) {
-    fingerprint = String(SHA2.hex(JSONValue.object(target).text).prefix(16))
+  init(_ json: JSONObject, target: JSONObject) throws {
+    fingerprint = String(try Digest.sha256Hex(JSONValue.object(target).text).prefix(16))
     let isSame = json["target"]?.stringValue == fingerprint
     salt = (isSame ? json["salt"]?.stringValue : nil) ?? RestConnection.newSalt()
     guard isSame else { return }

@@ -22,7 +22,7 @@ actor ParseDownRun {
 
   /// - Parameter since: Reads only objects modified later, in ms since 1970 UTC; -1 for everything.
   init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext, since: Int64) async throws {
-    var memory = DownMemory(context.mode == .refresh ? [:] : context.memory, target: target.json)
+    var memory = try DownMemory(context.mode == .refresh ? [:] : context.memory, target: target.json)
     let account = try await exchange.connection.accountMark(salt: memory.salt)
     // Another user may see other objects, which can have old time stamps.
     let isOther = memory.account != nil && memory.account != account

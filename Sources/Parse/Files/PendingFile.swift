@@ -13,8 +13,8 @@ struct PendingFile: Sendable, Equatable {
 
   /// Fails, with nil, for any other value, including a file on the server.
   ///
-  /// - Throws: ``ParseProblem`` for a name that the server would reject, and for invalid content.
-  init?(_ value: JSONValue) throws(ParseProblem) {
+  /// - Throws: ``ParseProblem`` for a name that the server would reject, and for invalid content; `OpenSSLProblem`.
+  init?(_ value: JSONValue) throws {
     guard Self.isOne(value) else { return nil }
     guard let name = value["name"]?.stringValue, Self.isName(name) else {
       throw ParseProblem(
@@ -31,7 +31,7 @@ struct PendingFile: Sendable, Equatable {
     self.name = name
     self.bytes = bytes
     contentType = given?.stringValue ?? Self.type(of: name)
-    digest = SHA2.hex([name, contentType, text].joined(separator: "\n"))
+    digest = try Digest.sha256Hex([name, contentType, text].joined(separator: "\n"))
   }
 
   /// Whether a value is or contains such a file.

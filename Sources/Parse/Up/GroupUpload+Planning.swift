@@ -22,7 +22,7 @@ extension GroupUpload {
 
   private func plan(_ given: RowUpload, _ encoder: RecordEncoder) async throws -> Plan {
     var row = given
-    if let error = row.refusedBefore { return .done(UploadResult(isSuccess: false, error: error, says: [])) }
+    if let error = try row.refusedBefore() { return .done(UploadResult(isSuccess: false, error: error, says: [])) }
     do {
       if row.upload.action == .delete {
         row.request = try deletion(row)
@@ -35,11 +35,11 @@ extension GroupUpload {
     } catch let known as KnownResult {
       return .done(known.result)
     } catch let problem as ParseProblem {
-      return .done(row.failed(problem.description, at: now, isLasting: true))
+      return .done(try row.failed(problem.description, at: now, isLasting: true))
     } catch let error as RestError where error.code == .httpStatus && error.status.map({ $0 < 500 && $0 != 429 }) ?? false {
       // The check before a create was refused, so an equal object may exist.
       guard let refusal = ServerRefusal(error) else { throw error }
-      return .done(row.failed(refusal, at: now, isLasting: false))
+      return .done(try row.failed(refusal, at: now, isLasting: false))
     }
   }
 
@@ -64,7 +64,7 @@ extension GroupUpload {
         row.leftOut.insert(found.field)
         row.isPartial = true
       } else {
-        return row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
+        return try row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
       }
     }
     if !ids.isEmpty { for (key, value) in row.resolved { row.resolved[key] = LocalPointers.resolved(value, ids) } }
@@ -85,7 +85,7 @@ extension GroupUpload {
       return nil
     } catch let error as RestError where error.code == .httpStatus {
       guard let refusal = ServerRefusal(error), refusal.flagsFile else { throw error }
-      return row.failed(refusal, at: now, isLasting: true)
+      return try row.failed(refusal, at: now, isLasting: true)
     }
   }
 
@@ -123,7 +123,7 @@ extension GroupUpload {
     case .taken(let id?) where target.rules.onDuplicate == .adopt:
       row.adopted = id
       return try adoption(id, write.body)
-    case .taken: throw duplicate(row)
+    case .taken: throw try duplicate(row)
     }
   }
 
@@ -138,10 +138,10 @@ extension GroupUpload {
     return body.isEmpty ? nil : try .update(className, id, body)
   }
 
-  private func duplicate(_ row: RowUpload) -> KnownResult {
+  private func duplicate(_ row: RowUpload) throws -> KnownResult {
     let fields = target.rules.uniqueBy.map { $0.map { "'\($0)'" }.joined(separator: " and ") }.joined(separator: ", or ")
     return KnownResult(
-      result: row.failed(
+      result: try row.failed(
         "class \(className) has an object with the same \(fields) already; change it, or set 'onDuplicate'",
         code: ServerCode.duplicateValue.rawValue, at: now))
   }

@@ -92,15 +92,15 @@ struct GroupUpload: Sendable {
     switch outcome {
     case .done(let answer): return row.succeeded(answer)
     case .refused(let refusal): return try await result(row, refusal)
-    case .unknown(let refusal): return pending(row, refusal)
+    case .unknown(let refusal): return try pending(row, refusal)
     case .lost(let error, true) where row.request?.verb == .create:
-      return pending(row, ServerRefusal(status: nil, code: nil, message: "\(error)"))
+      return try pending(row, ServerRefusal(status: nil, code: nil, message: "\(error)"))
     case .lost, .notSent: return nil
     }
   }
 
-  private func pending(_ row: RowUpload, _ refusal: ServerRefusal) -> UploadResult {
-    var pending = row.failed(refusal, at: now, isLasting: false)
+  private func pending(_ row: RowUpload, _ refusal: ServerRefusal) throws -> UploadResult {
+    var pending = try row.failed(refusal, at: now, isLasting: false)
     pending.isPending = true
     return pending
   }
@@ -109,12 +109,12 @@ struct GroupUpload: Sendable {
     let kind = row.request?.kind ?? .update
     switch refusal.action(for: row.adopted == nil ? kind : .create) {
     case .done: return row.succeeded([:])
-    case .readBack: return row.failed(refusal, at: now, isLasting: false, says: .recordMayBeGone)
+    case .readBack: return try row.failed(refusal, at: now, isLasting: false, says: .recordMayBeGone)
     case .duplicate:
       return try await adopted(row, refusal) ?? row.failed(refusal, at: now, isLasting: true)
     case .flag, .flagFile, .flagAndDropField, .noPermission:
-      return row.failed(refusal, at: now, isLasting: refusal.code != ServerCode.operationForbidden.rawValue)
-    case .retry, .verify: return row.failed(refusal, at: now, isLasting: false)
+      return try row.failed(refusal, at: now, isLasting: refusal.code != ServerCode.operationForbidden.rawValue)
+    case .retry, .verify: return try row.failed(refusal, at: now, isLasting: false)
     case .pause:
       memory.end(RestError(code: .quotaExhausted, message: "the server's request limit is used up: \(refusal.message)"))
     case .signIn:
@@ -125,7 +125,7 @@ struct GroupUpload: Sendable {
     case .stop, .checkKeys:
       memory.end(RestError(code: .httpStatus, message: refusal.message, status: refusal.status))
     }
-    return row.failed(refusal, at: now, isLasting: false)
+    return try row.failed(refusal, at: now, isLasting: false)
   }
 
   /// Adopts an existing object after a unique index on the server found the duplicate.

@@ -25,15 +25,15 @@ struct RowUpload: Sendable {
   }
 
   /// A hash that changes with any member written by a script.
-  var contentHash: String {
+  func contentHash() throws(OpenSSLProblem) -> String {
     let own = entry.filtered { key, _ in !LocalField.all.contains(key) && !key.hasPrefix("_soup") }
-    return String(SHA2.hex(JSONValue.object(own).text).prefix(16))
+    return String(try Digest.sha256Hex(JSONValue.object(own).text).prefix(16))
   }
 
   /// The server's earlier refusal of the same content.
-  var refusedBefore: JSONValue? {
-    guard let text = entry[LocalField.lastError]?.stringValue,
-      let error = try? JSONValue(parsing: Array(text.utf8)), error["content"]?.stringValue == contentHash
+  func refusedBefore() throws(OpenSSLProblem) -> JSONValue? {
+    guard let text = entry[LocalField.lastError]?.stringValue, let error = try? JSONValue(parsing: Array(text.utf8)),
+      let refused = error["content"]?.stringValue, refused == (try contentHash())
     else { return nil }
     return error
   }
@@ -62,13 +62,18 @@ struct RowUpload: Sendable {
     return result
   }
 
-  func failed(_ refusal: ServerRefusal, at time: Int64, isLasting: Bool, says: UploadResult.Says = []) -> UploadResult {
+  /// - Parameter isLasting: The same content would be refused again, so that it is not sent again.
+  func failed(
+    _ refusal: ServerRefusal, at time: Int64, isLasting: Bool, says: UploadResult.Says = []
+  ) throws(OpenSSLProblem) -> UploadResult {
     var error = (try? JSONValue(parsing: Array(refusal.lastError(at: time).utf8)).objectValue) ?? [:]
-    if isLasting { error["content"] = .string(contentHash) }
+    if isLasting { error["content"] = .string(try contentHash()) }
     return UploadResult(isSuccess: false, error: .object(error), status: refusal.status, says: says)
   }
 
-  func failed(_ message: String, code: Int? = nil, at time: Int64, isLasting: Bool = false) -> UploadResult {
-    failed(ServerRefusal(status: nil, code: code, message: message), at: time, isLasting: isLasting)
+  func failed(
+    _ message: String, code: Int? = nil, at time: Int64, isLasting: Bool = false
+  ) throws(OpenSSLProblem) -> UploadResult {
+    try failed(ServerRefusal(status: nil, code: code, message: message), at: time, isLasting: isLasting)
   }
 }

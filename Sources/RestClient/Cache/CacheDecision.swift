@@ -66,13 +66,15 @@ struct CacheVariant: Sendable, Equatable {
   /// - Parameters:
   ///   - vary: The values of the response's `Vary` headers.
   ///   - digest: Replaces secret values.
-  init(vary: [String], request: [(name: String, value: String)], digest: (String) -> String) {
+  init(
+    vary: [String], request: [(name: String, value: String)], digest: (String) throws -> String
+  ) rethrows {
     let names = Set(vary.flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() })
-    values = names.filter { !$0.isEmpty }.sorted().map { name in
+    values = try names.filter { !$0.isEmpty }.sorted().map { name in
       let found = request.filter { $0.name.equalsIgnoringCase(name) }.map { CacheVariant.trimmed($0.value) }
       guard !found.isEmpty else { return (name, nil) }
       let text = found.joined(separator: ", ")
-      return (name, SecretNames.isSecret(header: name) ? digest(text) : text)
+      return (name, SecretNames.isSecret(header: name) ? try digest(text) : text)
     }
   }
 
@@ -83,9 +85,11 @@ struct CacheVariant: Sendable, Equatable {
   var text: String { values.map { entry in entry.value.map { "\(entry.name):\($0)" } ?? entry.name }.joined(separator: "\n") }
 
   /// Tells whether a request matches the variant text of a stored response.
-  static func matches(_ text: String, request: [(name: String, value: String)], digest: (String) -> String) -> Bool {
+  static func matches(
+    _ text: String, request: [(name: String, value: String)], digest: (String) throws -> String
+  ) rethrows -> Bool {
     let names = text.split(separator: "\n").map { String($0.prefix { $0 != ":" }) }
-    return CacheVariant(vary: names, request: request, digest: digest).text == text
+    return try CacheVariant(vary: names, request: request, digest: digest).text == text
   }
 
   private static func trimmed(_ text: String) -> String {

@@ -49,9 +49,9 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `has
 
   func find(_ key: Key, request: Headers) async -> Found? {
     await perform { database in
-      let digest = { SHA2.hex(database.salt + $0) }, text = self.text(key, database)
+      let digest = { try Digest.sha256Hex(database.salt + $0) }, text = try self.text(key, database)
       for row in try database.rows(text)
-      where CacheVariant.matches(row.variant, request: request.fields, digest: digest) {
+      where try CacheVariant.matches(row.variant, request: request.fields, digest: digest) {
         try? database.touch(key: text, variant: row.variant, lastUsed: row.lastUsed, now: self.now())
         return Found(response: row.response, variant: row.variant)
       }
@@ -61,7 +61,9 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `has
 
   func put(_ response: CachedResponse, _ key: Key, request: Headers) async {
     await perform { database in
-      let variant = CacheVariant(vary: response.values("Vary"), request: request.fields) { SHA2.hex(database.salt + $0) }
+      let variant = try CacheVariant(vary: response.values("Vary"), request: request.fields) {
+        try Digest.sha256Hex(database.salt + $0)
+      }
       try database.put(
         response, key: self.text(key, database), variant: variant.text, url: Self.shown(key.url), now: self.now())
     }
@@ -100,8 +102,8 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `has
 
   // MARK: The file
 
-  private func text(_ key: Key, _ database: CacheDatabase) -> String {
-    SHA2.hex([database.salt, key.account, Self.withoutFragment(key.url)].joined(separator: "\n"))
+  private func text(_ key: Key, _ database: CacheDatabase) throws -> String {
+    try Digest.sha256Hex([database.salt, key.account, Self.withoutFragment(key.url)].joined(separator: "\n"))
   }
 
   /// Returns the URL as stored in the file. Its secrets only appear hashed, as part of the key.

@@ -18,7 +18,7 @@ extension ConnectionSettings {
 
   static let keys = [
     "kind", "baseURL", "headers", "userAgent", "auth", "connectTimeoutS", "timeoutS", "maxBytes", "maxParallel", "pauseMs",
-    "maxWaitS", "caFile", "allowOrigins", "redirectWrites", "cache", "log", "errors", "quota",
+    "maxWaitS", "caFile", "proxy", "allowOrigins", "redirectWrites", "cache", "log", "errors", "quota",
   ]
 
   /// Reads one connection.
@@ -58,6 +58,7 @@ extension ConnectionSettings {
     pauseMs = try reader.integer("pauseMs", 0...3_600_000) ?? pauseMs
     maxWaitS = try reader.number("maxWaitS", 0...86_400) ?? maxWaitS
     caFile = try reader.string("caFile").map { origin.path($0) }
+    proxy = try reader.proxy(origin)
     redirectWrites = try reader.bool("redirectWrites") ?? redirectWrites
     if let value = reader.value("maxParallel") { maxParallel = try Parallelism(value, reader) }
     allowOrigins = try (reader.strings("allowOrigins") ?? []).map { (text) throws(ConnectionProblem) in
@@ -127,6 +128,16 @@ extension ConnectionSettings.QuotaHeaders {
 }
 
 extension MemberReader {
+  /// Reads a proxy. Messages do not repeat the text, because it may hold a password.
+  fileprivate func proxy(_ origin: ConnectionSettings.Origin) throws(ConnectionProblem) -> ProxySetting? {
+    guard let text = try string("proxy") else { return nil }
+    guard let setting = ProxySetting(text) else { throw problem("proxy", ProxySetting.shape) }
+    if case .through(let proxy) = setting, proxy.hasCredentials, !origin.allowsPlainSecrets {
+      throw problem("proxy", "must not hold a user and a password; HTTPS_PROXY may hold those of the same proxy")
+    }
+    return setting
+  }
+
   func headerName(_ key: String) throws(ConnectionProblem) -> String? {
     guard let name = try string(key) else { return nil }
     guard name.utf8.allSatisfy(RequestHead.isTokenByte) else { throw problem(key, "'\(name)' is not a valid header name") }
@@ -256,7 +267,7 @@ struct AuthorizationReader {
 
   private func clientCredentials(_ reader: MemberReader) throws(ConnectionProblem) -> ConnectionSettings.ClientCredentials {
     let url = try reader.required("tokenURL")
-    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let address = WebAddress(url) else {
+    guard url.utf8.allSatisfy(\.isPrintableASCII), let address = WebAddress(url) else {
       throw reader.problem("tokenURL", "is not a valid URL: expected https://host[:port]/path")
     }
     guard address.isEncrypted || address.isLoopback else {

@@ -29,6 +29,8 @@ public struct ConnectionSettings: Sendable, Equatable {
   public var maxWaitS = Tuning.connectionMaxWaitS
   /// A PEM file with certificates to trust in addition to the system's; an absolute path.
   public var caFile: String?
+  /// Nil for the host's; see ``RestConnection/Environment/proxies``.
+  public var proxy: ProxySetting?
   /// Further origins that the server's URLs may point to. They receive no credentials.
   public var allowOrigins: [WebAddress] = []
   /// Whether a write is repeated at the new address after a 301 or 302.
@@ -165,7 +167,7 @@ extension ConnectionSettings {
 
   static func checked(baseURL: String) throws(ConnectionProblem) -> String {
     let problem = { (what: String) in ConnectionProblem(["baseURL"], what) }
-    guard baseURL.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let address = WebAddress(baseURL) else {
+    guard baseURL.utf8.allSatisfy(\.isPrintableASCII), let address = WebAddress(baseURL) else {
       throw problem("is not a valid URL: expected https://host[:port][/path], percent-encoded and without a user name")
     }
     guard !baseURL.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {

@@ -107,7 +107,7 @@ extension RestConnection {
     var urls = [request.url]
     for name in ["Location", "Content-Location"] {
       guard let value = response.header(name) else { continue }
-      let url = URLReference(value).resolved(against: request.url).withoutFragment.text
+      let url = URLReference(URLReference.repaired(value)).resolved(against: request.url).withoutFragment.text
       if WebAddress(url) == settings.origin { urls.append(url) }
     }
     await cache.invalidate(urls)

@@ -19,6 +19,8 @@ public final class RestConnection: Sendable {
     public var userAgent: @Sendable () -> String = { "tureen" }
     /// Certificates to trust in addition to the system's and the connection's `caFile`.
     public var authorities: TrustedCertificates?
+    /// The proxies of connections without a `proxy` of their own.
+    public var proxies = Proxies()
     /// Replaces the connection's own log.
     public var log: RequestLog?
     public var observer: (any RestObserver)?
@@ -65,7 +67,8 @@ public final class RestConnection: Sendable {
     self.settings = settings
     self.environment = environment
     log = environment.log ?? RequestLog(level: settings.log.level, file: settings.log.file)
-    transport = HTTPTransport(settings.transport(TrustedCertificates(joining: authorities + [environment.authorities])))
+    transport = HTTPTransport(
+      settings.transport(TrustedCertificates(joining: authorities + [environment.authorities]), environment.proxies))
     gate = RequestGate(settings, environment.retry)
     cache = settings.cache.map { limits in
       ResponseCache(
@@ -169,8 +172,14 @@ public final class RestConnection: Sendable {
 
   /// Returns the error for a URL that this host's script may not reach; nil if it may.
   private func unreachable(_ url: String) -> RestError? {
-    guard let hosts = environment.reachableHosts, WebAddress(url).map({ hosts.contains($0) }) != true else { return nil }
-    return hosts.refusal(of: url, prefix: "connection '\(name)': ")
+    guard let hosts = environment.reachableHosts else { return nil }
+    let prefix = "connection '\(name)': "
+    guard WebAddress(url).map({ hosts.contains($0) }) == true else { return hosts.refusal(of: url, prefix: prefix) }
+    // The folder of a restricted script names this proxy.
+    if case .through(let proxy)? = settings.proxy, !hosts.contains(proxy.address) {
+      return hosts.refusal(of: proxy.origin, prefix: prefix)
+    }
+    return nil
   }
 
   private func result(
@@ -205,7 +214,12 @@ public final class RestConnection: Sendable {
 
   /// Returns a digest that distinguishes accounts and their secrets without revealing them.
   package func accountMark(salt: String) async throws(RestError) -> String {
-    String(SHA2.hex(salt + (try await authorization.headers().account)).prefix(16))
+    let account = try await authorization.headers().account
+    do throws(OpenSSLProblem) {
+      return String(try Digest.sha256Hex(salt + account).prefix(16))
+    } catch {
+      throw RestError(error, connection: name)
+    }
   }
 
   /// Returns the session of a user who signed in or out at run time; nil if the session of the
@@ -258,13 +272,14 @@ public final class RestConnection: Sendable {
 }
 
 extension ConnectionSettings {
-  fileprivate func transport(_ authorities: TrustedCertificates?) -> TransportConfiguration {
+  fileprivate func transport(_ authorities: TrustedCertificates?, _ proxies: Proxies) -> TransportConfiguration {
     var configuration = TransportConfiguration()
     configuration.connectTimeoutMs = Int64(connectTimeoutS * 1000)
     // `timeoutS` limits the whole request, so the idle timeout need not be shorter.
     configuration.idleTimeoutMs = max(1, Int64(timeoutS * 1000))
     configuration.largestResponse = maxBytes
     configuration.authorities = authorities
+    configuration.proxies = proxies.replaced(by: proxy, keepsExceptions: false)
     configuration.connectionsPerHost = maxParallel.total ?? (maxParallel.reads + maxParallel.writes)
     return configuration
   }

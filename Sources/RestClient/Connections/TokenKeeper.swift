@@ -36,7 +36,7 @@ actor TokenKeeper {
   }
 
   func token(secret: String) async throws(RestError) -> Token {
-    if let kept, let text = kept.accessToken, kept.key == key(secret, kept.salt), now() < kept.renewAt ?? .infinity {
+    if let kept, let text = kept.accessToken, try kept.key == key(secret, kept.salt), now() < kept.renewAt ?? .infinity {
       return Token(text: text, generation: generation)
     }
     return try await renewed(refused: nil, secret)
@@ -72,7 +72,7 @@ actor TokenKeeper {
     do {
       let file = try await self.file()
       let known = try file?.read() ?? kept
-      if let known, known.key == key(secret, known.salt), isUsable(known, refused: refused) { return .success(known) }
+      if let known, try known.key == key(secret, known.salt), isUsable(known, refused: refused) { return .success(known) }
       try file?.reserve()
       let fresh = try await requestToken(secret, after: known)
       try file?.write(fresh)
@@ -103,7 +103,7 @@ actor TokenKeeper {
 
   private func requestToken(_ secret: String, after known: StoredToken?) async throws(RestError) -> StoredToken {
     let salt = known?.salt ?? Base64.text((0..<12).map { _ in UInt8.random(in: .min ... .max) })
-    var fresh = StoredToken(key: key(secret, salt), salt: salt)
+    var fresh = StoredToken(key: try key(secret, salt), salt: salt)
     let response = try await ask(headers(secret), form(secret))
     guard (200..<300).contains(response.status) else {
       guard (400..<500).contains(response.status), response.status != 408, response.status != 429 else {
@@ -149,9 +149,13 @@ actor TokenKeeper {
     return PercentEncoding.form(fields)
   }
 
-  private func key(_ secret: String, _ salt: String) -> String {
+  private func key(_ secret: String, _ salt: String) throws(RestError) -> String {
     let parts = [credentials.tokenURL, credentials.clientId, secret, credentials.audience ?? "", credentials.clientAuth.rawValue]
-    return SHA2.hex(([salt] + parts + credentials.scopes).joined(separator: "\n"))
+    do throws(OpenSSLProblem) {
+      return try Digest.sha256Hex(([salt] + parts + credentials.scopes).joined(separator: "\n"))
+    } catch {
+      throw RestError(error, connection: name)
+    }
   }
 
   // MARK: Refusals

@@ -24,7 +24,7 @@ struct UserSessionFile: Sendable {
   ///   stored session belongs to another server or is outdated, and the result is nil.
   func read(configured: String) throws -> UserSession? {
     guard let json = try TokenFile.readJSON("\(folder)/\(Self.name).json"), json["version"]?.integerValue == 1,
-      let salt = json["salt"]?.stringValue, json["key"]?.stringValue == SHA2.hex(salt + "\n" + configured)
+      let salt = json["salt"]?.stringValue, json["key"]?.stringValue == (try Digest.sha256Hex(salt + "\n" + configured))
     else { return nil }
     return UserSession(token: json["sessionToken"]?.stringValue, userId: json["userId"]?.stringValue)
   }
@@ -32,7 +32,7 @@ struct UserSessionFile: Sendable {
   func write(_ session: UserSession, configured: String) throws {
     let salt = Base64.text((0..<12).map { _ in UInt8.random(in: .min ... .max) })
     var json: JSONObject = [
-      "version": 1, "salt": .string(salt), "key": .string(SHA2.hex(salt + "\n" + configured)),
+      "version": 1, "salt": .string(salt), "key": .string(try Digest.sha256Hex(salt + "\n" + configured)),
     ]
     json["sessionToken"] = session.token.map { .string($0) }
     json["userId"] = session.userId.map { .string($0) }

@@ -39,7 +39,9 @@ struct ConnectionRetry: Sendable {
   /// - Parameter random: In 0..<1.
   mutating func step(after error: RestError, random: Double) -> Step {
     failures += 1
-    guard error.code == .noResponse, isRepeatable || error.outcome == .notSent, failures < Self.attempts else { return .stop }
+    guard error.code == .noResponse, !error.isLocal, isRepeatable || error.outcome == .notSent, failures < Self.attempts else {
+      return .stop
+    }
     return .wait(seconds: backoff(random))
   }
 

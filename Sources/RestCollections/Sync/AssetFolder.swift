@@ -31,7 +31,7 @@ package struct AssetFolder: Sendable {
   /// - Parameter connection: Compared ignoring case; nil searches all connections.
   package func find(_ url: String, connection: String?) throws -> Asset? {
     for folder in try connection.map({ [$0.lowercased()] }) ?? connections() {
-      if let found = asset(place(url, folder)) { return found }
+      if let found = asset(try place(url, folder)) { return found }
     }
     return nil
   }
@@ -54,10 +54,10 @@ package struct AssetFolder: Sendable {
 
   // MARK: Writing
 
-  func has(_ url: String, _ connection: String) -> Bool { asset(place(url, connection.lowercased())) != nil }
+  func has(_ url: String, _ connection: String) throws -> Bool { asset(try place(url, connection.lowercased())) != nil }
 
-  func failure(_ url: String, _ connection: String) -> Failure? {
-    guard let facts = facts(place(url, connection.lowercased())), let reason = facts["failed"]?.stringValue,
+  func failure(_ url: String, _ connection: String) throws -> Failure? {
+    guard let facts = facts(try place(url, connection.lowercased())), let reason = facts["failed"]?.stringValue,
       let at = facts["at"]?.integerValue
     else { return nil }
     return Failure(reason: reason, at: at)
@@ -65,7 +65,7 @@ package struct AssetFolder: Sendable {
 
   /// - Throws: `FileError`.
   func store(_ bytes: [UInt8], contentType: String, of url: String, _ connection: String) throws {
-    let place = place(url, connection.lowercased()), ending = AssetFolder.ending(of: contentType)
+    let place = try place(url, connection.lowercased()), ending = AssetFolder.ending(of: contentType)
     try FileSystem.makeDirectory(folder(of: connection))
     try FileSystem.write(bytes, to: place + ending)
     let facts: JSONObject = [
@@ -78,14 +78,16 @@ package struct AssetFolder: Sendable {
   func note(_ failure: Failure, of url: String, _ connection: String) throws {
     try FileSystem.makeDirectory(folder(of: connection))
     let facts: JSONObject = ["failed": .string(failure.reason), "at": .integer(failure.at)]
-    try FileSystem.write(JSONValue.object(facts).serialized(), to: place(url, connection.lowercased()) + ".json")
+    try FileSystem.write(JSONValue.object(facts).serialized(), to: try place(url, connection.lowercased()) + ".json")
   }
 
   // MARK: Parts
 
   private func folder(of connection: String) -> String { root + "/" + connection.lowercased() }
 
-  private func place(_ url: String, _ folder: String) -> String { root + "/" + folder + "/" + SHA2.hex(url).prefix(40) }
+  private func place(_ url: String, _ folder: String) throws(OpenSSLProblem) -> String {
+    root + "/" + folder + "/" + (try Digest.sha256Hex(url).prefix(40))
+  }
 
   private func facts(_ place: String) -> JSONValue? { FileSystem.read(place + ".json").flatMap { try? JSONValue(parsing: $0) } }
 

@@ -62,8 +62,8 @@ struct CollectionAssets: Sendable {
   private func missing(_ field: String) async throws -> [String] {
     let now = context.configuration.now()
     return try await context.values(at: field).filter { url in
-      guard !url.isEmpty, !folder.has(url, connection.name) else { return false }
-      guard let failure = folder.failure(url, connection.name) else { return true }
+      guard !url.isEmpty, try !folder.has(url, connection.name) else { return false }
+      guard let failure = try folder.failure(url, connection.name) else { return true }
       return !(failure.at...failure.at + CollectionAssets.memoryMs).contains(now)
     }.sorted()
   }

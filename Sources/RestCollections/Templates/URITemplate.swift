@@ -115,6 +115,8 @@ struct URITemplate: Sendable, Equatable {
   private func expansion(_ kind: Operator, _ values: [(name: String, value: String)]) -> String {
     switch kind {
     case .segment: place == .url ? PercentEncoding.encode(values[0].value) : values[0].value
+    // A reference from the server is sent as given.
+    case .reserved where isWholeReference && place == .url: URLReference.repaired(values[0].value)
     case .reserved: place == .url ? URITemplate.reserved(values[0].value) : values[0].value
     case .query: "?" + PercentEncoding.form(values)
     case .continuedQuery: "&" + PercentEncoding.form(values)

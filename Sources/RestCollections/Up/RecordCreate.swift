@@ -173,7 +173,7 @@ extension RestSyncUpTarget {
         guard let url = path.value(in: json, of: answer)?.stringValue else {
           throw RecordExchange.MissingValue(message: "the response to 'prepare' has no '\(path.text)'")
         }
-        key.set("url", .string(URLReference.resolve(url, against: response.url)))
+        key.set("url", .string(URLReference.resolve(URLReference.repaired(url), against: response.url)))
       }
       if let path = prepare.idPath {
         guard let id = path.value(in: json, of: answer)?.idText else {

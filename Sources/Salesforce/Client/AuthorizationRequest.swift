@@ -27,8 +27,9 @@ public struct AuthorizationRequest: Sendable, Equatable {
   let state: String
   let proof: PKCE
 
-  public init(loginURL: String, clientId: String, redirectURI: String) {
-    self.init(loginURL: loginURL, clientId: clientId, redirectURI: redirectURI, state: RandomToken.make(), proof: PKCE())
+  /// - Throws: ``RestError`` `.notAuthenticated` if OpenSSL is missing.
+  public init(loginURL: String, clientId: String, redirectURI: String) throws(RestError) {
+    self.init(loginURL: loginURL, clientId: clientId, redirectURI: redirectURI, state: RandomToken.make(), proof: try PKCE())
   }
 
   init(loginURL: String, clientId: String, redirectURI: String, state: String, proof: PKCE) {

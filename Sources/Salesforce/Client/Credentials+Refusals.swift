@@ -12,24 +12,28 @@ extension Credentials {
   // MARK: Matching refusals with credentials
 
   /// Returns a salted digest of everything that the login host checks, and of the login URL.
-  func refusalKey(latest: String?) -> String {
+  func refusalKey(latest: String?) throws(RestError) -> String {
     let salt = Base64.text((0..<12).map { _ in UInt8.random(in: .min ... .max) })
-    return salt + ":" + digest(salt, latest)
+    return try salt + ":" + digest(salt, latest)
   }
 
   /// Returns true if a refusal with this key was caused by these credentials.
-  func matches(_ key: String, latest: String?) -> Bool {
+  func matches(_ key: String, latest: String?) throws(RestError) -> Bool {
     guard let colon = key.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
-    return key[key.index(after: colon)...] == digest(String(key[..<colon]), latest)
+    return try key[key.index(after: colon)...] == digest(String(key[..<colon]), latest)
   }
 
-  private func digest(_ salt: String, _ latest: String?) -> String {
+  private func digest(_ salt: String, _ latest: String?) throws(RestError) -> String {
     var parts = [salt, grant.rawValue, loginURL, clientId, username ?? "", latest ?? ""]
     if case .jwtBearer(let bearer) = self {
       // If the key is unreadable, signing reports it later.
-      parts += [bearer.audience ?? "", (try? bearer.key.read().fingerprint) ?? bearer.key.name]
+      parts += [bearer.audience ?? "", (try? bearer.key.read().fingerprint()) ?? bearer.key.name]
     }
     // Hashes have a fixed length, so no two lists join to the same text.
-    return SHA2.hex((parts + form().map(\.value)).map { SHA2.hex($0) }.joined())
+    do {
+      return try Digest.sha256Hex((parts + form().map(\.value)).map { try Digest.sha256Hex($0) }.joined())
+    } catch {
+      throw RestError(code: .notAuthenticated, message: "\(error)", outcome: .notSent)
+    }
   }
 }

@@ -1,3 +1,4 @@
+import RestClient
 import Support
 
 /// A proof key for code exchange: a stolen authorization code is useless without the verifier.
@@ -6,13 +7,20 @@ import Support
 public struct PKCE: Sendable, Equatable {
   /// Secret until the code is exchanged.
   let verifier: String
-
-  public init() { self.init(verifier: RandomToken.make()) }
-
-  init(verifier: String) { self.verifier = verifier }
-
   /// The hash of the verifier, which goes into the URL.
-  public var challenge: String { Base64.urlText(SHA2.digest(verifier.utf8)) }
+  public let challenge: String
+
+  /// - Throws: ``RestError`` `.notAuthenticated` if OpenSSL is missing.
+  public init() throws(RestError) { try self.init(verifier: RandomToken.make()) }
+
+  init(verifier: String) throws(RestError) {
+    self.verifier = verifier
+    do throws(OpenSSLProblem) {
+      challenge = Base64.urlText(try Digest.sha256(verifier.utf8))
+    } catch {
+      throw RestError(code: .notAuthenticated, message: "\(error)", outcome: .notSent)
+    }
+  }
 }
 
 extension PKCE: CustomStringConvertible, CustomReflectable {

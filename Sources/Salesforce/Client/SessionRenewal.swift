@@ -28,7 +28,7 @@ struct SessionRenewal: Sendable {
       var kept = try await store.load() ?? StoredSession()
       if isUnsaved { kept.session = old }
       let credentials = credentials ?? kept.session.flatMap { Credentials(renewing: $0) }
-      let isSame = kept.refusal.map { credentials?.matches($0.key, latest: kept.session?.refreshToken) ?? false } ?? false
+      let isSame = try kept.refusal.map { try credentials?.matches($0.key, latest: kept.session?.refreshToken) ?? false } ?? false
       switch RenewalStep(
         cause, kept: kept, replacing: old?.accessToken, isOfSameCredentials: isSame, now: environment.now())
       {
@@ -144,10 +144,10 @@ struct SessionRenewal: Sendable {
       ])
     guard reason.isKept else { return }
     var kept = kept
-    kept.refusal = StoredSession.Refusal(
-      error, reason, after: kept.refusal, isOfSameCredentials: isOfSameCredentials,
-      key: credentials.refusalKey(latest: kept.session?.refreshToken), now: environment.now())
     do {
+      kept.refusal = StoredSession.Refusal(
+        error, reason, after: kept.refusal, isOfSameCredentials: isOfSameCredentials,
+        key: try credentials.refusalKey(latest: kept.session?.refreshToken), now: environment.now())
       try await store.save(kept)
     } catch {
       oauth.sender.logger.warning("the refusal could not be stored: \(error)")

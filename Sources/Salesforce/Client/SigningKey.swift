@@ -1,5 +1,3 @@
-import Crypto
-import CryptoExtras
 import Support
 
 /// The RSA key that signs the assertions of a JWT app.
@@ -9,7 +7,7 @@ public struct SigningKey: Sendable {
     public let description: String
   }
 
-  private let key: _RSA.Signing.PrivateKey
+  private let key: PrivateKey
 
   static let smallestBits = 2_048
 
@@ -20,17 +18,30 @@ public struct SigningKey: Sendable {
       throw Problem(description: "it is not PEM: a line -----BEGIN PRIVATE KEY----- is missing")
     }
     try Self.check(label, isEncrypted: text.containsASCII("Proc-Type: 4,ENCRYPTED"))
-    guard let key = try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: text) else {
+    try Self.checkLibrary()
+    guard let key = try? PrivateKey(pem: pem), key.isRSA else {
       throw Problem(
         description: "it is not an RSA key that can be read; orgs take RSA of \(Self.smallestBits) bits or more: "
           + "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(Self.smallestBits) -out key.pem")
     }
-    guard key.keySizeInBits >= Self.smallestBits else {
+    guard key.bits >= Self.smallestBits else {
       throw Problem(
-        description: "it has \(key.keySizeInBits) bits, and orgs take \(Self.smallestBits) or more: "
+        description: "it has \(key.bits) bits, and orgs take \(Self.smallestBits) or more: "
           + "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(Self.smallestBits) -out key.pem")
     }
+    // The numbers of a damaged key can be read, but do not fit.
+    guard (try? key.signature(of: [])) != nil else {
+      throw Problem(description: "it is damaged: it cannot verify its own signature; make a copy of the original again")
+    }
     self.key = key
+  }
+
+  private static func checkLibrary() throws(Problem) {
+    do throws(OpenSSLProblem) {
+      _ = try Digest.sha256([])
+    } catch {
+      throw Problem(description: "it cannot be used: \(error)")
+    }
   }
 
   private static func label(of text: String) -> String? {
@@ -60,11 +71,11 @@ public struct SigningKey: Sendable {
   }
 
   /// A digest of the public key, which identifies the key without revealing it.
-  var fingerprint: String { SHA2.hex(key.publicKey.pemRepresentation) }
+  func fingerprint() throws -> String { try Digest.sha256Hex(key.publicPEM()) }
 
   /// Returns the RS256 signature of a text.
   func signature(of text: String) throws -> [UInt8] {
-    try Array(key.signature(for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5).rawRepresentation)
+    try key.signature(of: Array(text.utf8))
   }
 }
 

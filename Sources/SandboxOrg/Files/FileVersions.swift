@@ -1,6 +1,6 @@
-import Crypto
 import Database
 import JSON
+import Support
 
 /// Maintains what depends on a file version: metadata computed from its bytes, the document that
 /// owns all versions, and shares.
@@ -19,7 +19,7 @@ struct FileVersions {
 
   /// Sets the fields that follow from the file name and the bytes. Called before the row is
   /// checked.
-  func describe(_ values: inout [String: SQLValue], _ bytes: ArraySlice<UInt8>?) {
+  func describe(_ values: inout [String: SQLValue], _ bytes: ArraySlice<UInt8>?) throws {
     if case .text(let path)? = values["PathOnClient"] {
       let name = FileName(path)
       if values["Title"] ?? .null == .null { values["Title"] = .text(String(name.title.prefix(Tuning.fileTitleCharacters))) }
@@ -28,11 +28,7 @@ struct FileVersions {
     }
     guard let bytes else { return }
     values["ContentSize"] = .integer(Int64(bytes.count))
-    values["Checksum"] = .text(bytes.withUnsafeBytes { Self.hex(Insecure.MD5.hash(data: $0)) })
-  }
-
-  private static func hex(_ digest: some Sequence<UInt8>) -> String {
-    digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    values["Checksum"] = .text(Digest.hex(try Digest.md5(bytes)))
   }
 
   /// Finds or creates the version's document and assigns the version number. In the transaction of

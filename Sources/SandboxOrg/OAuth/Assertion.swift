@@ -1,9 +1,5 @@
-import Crypto
-import CryptoExtras
 import JSON
 import Support
-import SwiftASN1
-import X509
 
 /// A signed JWT that a client sends instead of a password.
 struct Assertion {
@@ -50,9 +46,8 @@ struct Assertion {
 
   /// - Parameter certificate: PEM of the client's certificate or public key.
   func isSigned(by certificate: String) -> Bool {
-    guard let key = Self.publicKey(certificate) else { return false }
-    return key.isValidSignature(
-      _RSA.Signing.RSASignature(rawRepresentation: signature), for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
+    guard let key = try? PublicKey(pem: certificate), key.isRSA, key.bits >= Tuning.smallestKeyBits else { return false }
+    return key.isValid(signature: signature, of: signed)
   }
 
   /// - Parameter isStrict: Refuses an assertion that is valid for longer than Salesforce documents.
@@ -68,13 +63,4 @@ struct Assertion {
   }
 
   private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
-
-  private static func publicKey(_ pem: String) -> _RSA.Signing.PublicKey? {
-    guard let document = try? PEMDocument.parseMultiple(pemString: pem).first else { return nil }
-    if document.discriminator == "CERTIFICATE" {
-      guard let certificate = try? Certificate(pemDocument: document) else { return nil }
-      return _RSA.Signing.PublicKey(certificate.publicKey)
-    }
-    return try? _RSA.Signing.PublicKey(pemRepresentation: document.pemString)
-  }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Support
 
 /// A client's request to the authorize resource.
@@ -77,5 +76,5 @@ struct AuthorizationTable {
 /// Proof key for code exchange (RFC 7636). Lengths are not checked: clients use verifiers of up to
 /// 171 characters.
 enum PKCE {
-  static func challenge(_ verifier: String) -> String { Base64.urlText(SHA256.hash(data: Array(verifier.utf8))) }
+  static func challenge(_ verifier: String) throws -> String { Base64.urlText(try Digest.sha256(verifier.utf8)) }
 }

@@ -1,5 +1,3 @@
-import Crypto
-import CryptoExtras
 import FoundationEssentials
 import JSON
 import Support
@@ -18,7 +16,7 @@ enum OpenID {
     _ call: Call, subject: String, client: String, accessToken: String, nonce: String?, now: Int64
   ) throws -> String {
     // Half of the hash binds the Id token to the access token.
-    let hash = Array(SHA256.hash(data: Array(accessToken.utf8))).prefix(16)
+    let hash = try Digest.sha256(accessToken.utf8).prefix(16)
     var claims: JSONObject = [
       "at_hash": .string(Base64.urlText(hash)), "sub": .string(subject), "aud": .string(client),
       "iss": .string(call.origin), "exp": .integer(now + Tuning.idTokenSeconds), "iat": .integer(now),
@@ -26,30 +24,25 @@ enum OpenID {
     if let nonce { claims["nonce"] = .string(nonce) }
     let header: JSONValue = ["kid": .string(keyId), "typ": "JWT", "alg": "RS256"]
     let text = "\(Base64.urlText(header.serialized())).\(Base64.urlText(JSONValue.object(claims).serialized()))"
-    let signature = try key(call.org).signature(
-      for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5)
-    return "\(text).\(Base64.urlText(signature.rawRepresentation))"
+    return "\(text).\(Base64.urlText(try key(call.org).signature(of: Array(text.utf8))))"
   }
 
   private static let keyId = "1"
 
   /// Generated on first use and stored with the org.
-  private static func key(_ org: Org) throws -> _RSA.Signing.PrivateKey {
-    let pem = try org.sessions.keptText("id_token_key") {
-      try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation
-    }
-    return try _RSA.Signing.PrivateKey(pemRepresentation: pem)
+  private static func key(_ org: Org) throws -> PrivateKey {
+    try PrivateKey(pem: try org.sessions.keptText("id_token_key") { try PrivateKey.makeRSA().pem() })
   }
 
   private static func keys(_ call: Call) throws -> ServerReply {
-    let numbers = try key(call.org).publicKey.getKeyPrimitives()
+    let numbers = try key(call.org).publicNumbers()
     return .json(
       200,
       [
         "keys": [
           [
             "kty": "RSA", "use": "sig", "alg": "RS256", "kid": .string(keyId),
-            "n": .string(Base64.urlText(numbers.modulus)), "e": .string(Base64.urlText(numbers.publicExponent)),
+            "n": .string(Base64.urlText(numbers.modulus)), "e": .string(Base64.urlText(numbers.exponent)),
           ]
         ]
       ])

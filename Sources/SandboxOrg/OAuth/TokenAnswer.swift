@@ -1,4 +1,3 @@
-import Crypto
 import JSON
 import Support
 
@@ -17,8 +16,7 @@ struct TokenAnswer {
     let token = try org.sessions.issueAccessToken(grant, organization: org.organizationId, refreshToken: refreshToken)
     let id = "\(call.origin)/id/\(org.organizationId)/\(grant.user)"
     let now = org.configuration.clock.now()
-    let key = SymmetricKey(data: Array((client.secret ?? "").utf8))
-    let code = HMAC<SHA256>.authenticationCode(for: Array("\(id)\(now * 1000)".utf8), using: key)
+    let code = try Digest.hmacSHA256("\(id)\(now * 1000)".utf8, key: Array((client.secret ?? "").utf8))
     fields = ["access_token": .string(token)]
     if let refreshToken, isNew { fields["refresh_token"] = .string(refreshToken) }
     fields["signature"] = .string(Base64.text(code))

@@ -124,7 +124,7 @@ enum TokenRoutes {
     guard attempt.now - code.created <= Tuning.authorizationSeconds else { throw OAuthRefusal.expiredCode }
     guard attempt.form["redirect_uri"] == code.request.redirectURI else { throw OAuthRefusal.redirectURI }
     if let challenge = code.request.challenge {
-      guard let verifier = attempt.form["code_verifier"], SignInDirectory.equal(PKCE.challenge(verifier), challenge) else {
+      guard let verifier = attempt.form["code_verifier"], SignInDirectory.equal(try PKCE.challenge(verifier), challenge) else {
         throw OAuthRefusal.codeVerifier
       }
     }

@@ -22,6 +22,8 @@ extension Tuning {
   static let signInBodyBytes = 262_144
   /// Maximum bytes of a JWT assertion; real ones have less than 2 KB.
   static let assertionBytes = 16_384
+  /// The shortest RSA key whose assertions count, as in Salesforce orgs.
+  static let smallestKeyBits = 2_048
   /// Maximum lifetime of an assertion in seconds if a client is strict (Salesforce's value), and
   /// the tolerated clock skew.
   static let assertionSeconds = 180.0, assertionLeewaySeconds = 30.0

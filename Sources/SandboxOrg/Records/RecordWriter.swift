@@ -34,7 +34,7 @@ struct RecordWriter {
     try derive(object, &values, isNew: true)
     let apart = extractBytes(object, &values)
     let files = object.traits.contains(.fileVersion) ? FileVersions(writer: self) : nil
-    files?.describe(&values, apart.first?.bytes)
+    try files?.describe(&values, apart.first?.bytes)
     try requirePresent(object, values, onlyGiven: false)
     if !problems.isEmpty { throw SandboxError(status: 400, details: problems) }
     try checkReferences(values, object, id: nil)

@@ -1,20 +1,18 @@
-import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypes
 
 /// Guards one connection, between the HTTP parser and the application. On the connection's event
 /// loop.
 ///
 /// It enforces deadlines, refuses invalid HTTP, answers `Expect: 100-continue`, sets each
-/// response's `Date` by the server's clock, and closes the connection after a response that
-/// announces it. A request that was sent along with others is passed on after the responses before
-/// it, because one of them may be the last.
+/// response's `Server`, and its `Date` by the server's clock, and closes the connection after a
+/// response that announces it. A request that was sent along with others is passed on after the
+/// responses before it, because one of them may be the last.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = HTTPServerRequestPart
+  typealias OutboundIn = HTTPServerResponsePart
+  typealias OutboundOut = HTTPServerResponsePart
 
   private let limits: ConnectionLimits
   private let clock: OrgClock
@@ -24,7 +22,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The refusal to send once earlier requests are answered.
   private var dueRefusal: ServerRefusal?
   /// Parts of requests whose turn has not come.
-  private var waiting: [HTTPRequestPart] = []
+  private var waiting: [HTTPServerRequestPart] = []
   /// Whether the application wants to read, and whether the peer has ended its half: both are passed on
   /// once nothing waits.
   private var isReadHeld = false, isEndHeld = false
@@ -85,7 +83,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     pass(part, context)
   }
 
-  private static func isEnd(_ part: HTTPRequestPart) -> Bool { if case .end = part { true } else { false } }
+  private static func isEnd(_ part: HTTPServerRequestPart) -> Bool { if case .end = part { true } else { false } }
 
   /// Passes the next request on, or as much of it as has arrived.
   private func passNext(_ context: ChannelHandlerContext) {
@@ -112,15 +110,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     if waiting.isEmpty || state.isFinished { context.read() } else { isReadHeld = true }
   }
 
-  private func pass(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+  private func pass(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
     switch part {
     case .head(let head):
       state.headArrived()
-      isHead = head.method == .head
+      isHead = head.method == .HEAD
       openConnections.markBusy(number)
       wait(limits.body, context)
       if state.unanswered == 1, wantsContinue(head) {
-        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
       }
     case .body(let piece):
       if state.bodyArrived(piece.readableBytes, step: limits.bodyStep) { wait(limits.body, context) }
@@ -143,9 +141,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelReadComplete()
   }
 
-  private func wantsContinue(_ head: HTTPRequest) -> Bool {
-    guard head.headerFields[.expect]?.lowercased() == "100-continue" else { return false }
-    return (head.headerFields[.contentLength].flatMap { Int($0) } ?? 0) <= ServerTuning.largestBodyBytes
+  private func wantsContinue(_ head: HTTPRequestHead) -> Bool {
+    guard head.headers["expect"].map({ $0.lowercased() }) == ["100-continue"] else { return false }
+    return (head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0) <= ServerTuning.largestBodyBytes
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -176,16 +174,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       return
     }
     let reply = refusal(reason)
-    var response = HTTPResponse(status: .init(code: reply.status))
-    for (name, value) in reply.headers {
-      if let name = HTTPField.Name(name) { response.headerFields.append(HTTPField(name: name, value: value)) }
-    }
-    response.headerFields[.contentLength] = "\(reply.body.count)"
-    response.headerFields[.connection] = "close"
-    response.headerFields[.date] = HTTPDate.text(clock.now())
-    context.write(wrapOutboundOut(.head(response)), promise: nil)
+    var headers = HTTPHeaders(of: reply)
+    headers.replaceOrAdd(name: "Content-Length", value: "\(reply.body.count)")
+    headers.replaceOrAdd(name: "Connection", value: "close")
+    headers.replaceOrAdd(name: "Date", value: HTTPDate.text(clock.now()))
+    let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status), headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
     // Bytes that are not a request have no method.
-    if !(isHead && state.isReading) { context.write(wrapOutboundOut(.body(ByteBuffer(bytes: reply.body))), promise: nil) }
+    if !(isHead && state.isReading) {
+      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
+    }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     finish(context)
   }
@@ -199,10 +197,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
     switch unwrapOutboundIn(data) {
     case .head(var head):
-      state.answerBegan(isLast: head.headerFields[.connection]?.lowercased() == "close")
-      // The HTTP library's date is the computer's, and up to a second late: record timestamps would
-      // be ahead of it.
-      head.headerFields[.date] = HTTPDate.text(clock.now())
+      state.answerBegan(isLast: head.headers.first(name: "connection")?.lowercased() == "close")
+      head.headers.replaceOrAdd(name: "Date", value: HTTPDate.text(clock.now()))
+      head.headers.replaceOrAdd(name: "Server", value: "sandbox")
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body:
       context.write(data, promise: promise)
@@ -238,22 +235,35 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    // Do not wait long for a peer that never closes its half.
-    if mode == .output { linger(context) }
-    context.close(mode: mode, promise: promise)
+    if mode == .output { endOutput(context, promise) } else { context.close(mode: mode, promise: promise) }
+  }
+
+  /// Ends our half after everything before is written: if the peer has ended its half, this closes the
+  /// connection, and what is not written by then is lost.
+  private func endOutput(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+    deadline?.cancel()
+    deadline = schedule(limits.stalledAnswer, context) { context in context.close(promise: nil) }
+    let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+    let written = context.eventLoop.makePromise(of: Void.self)
+    written.futureResult.whenComplete { _ in
+      let (handler, context) = bound.value
+      handler.linger(context)
+      context.close(mode: .output, promise: promise)
+    }
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: written)
   }
 
   /// Says no more, but reads on for a moment: closing at once could take the answer from a peer that still sends.
   private func finish(_ context: ChannelHandlerContext) {
     state.isFinished = true
     waiting = []
-    linger(context)
-    context.close(mode: .output, promise: nil)
+    endOutput(context, nil)
     context.read()
   }
 
   // MARK: Deadlines
 
+  /// Does not wait long for a peer that never closes its half.
   private func linger(_ context: ChannelHandlerContext) {
     deadline?.cancel()
     deadline = schedule(limits.linger, context) { context in context.close(promise: nil) }

@@ -1,21 +1,9 @@
-import Hummingbird
-import Logging
 import NIOCore
-import Synchronization
+import NIOHTTP1
 
 /// Handles requests from the listening socket: converts HTTP to `ServerRequest`, applies
-/// interceptions and faults, sends responses. Independent of any API.
-struct HTTPRequestHandler: HTTPResponder {
-  struct Context: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-      coreContext = .init(source: source)
-      channel = source.channel
-    }
-  }
-
+/// interceptions and faults, returns responses. Independent of any API.
+struct HTTPRequestHandler: Sendable {
   let mounts: MountTable
   let log: RequestLog
   let faults: FaultBench
@@ -35,85 +23,94 @@ struct HTTPRequestHandler: HTTPResponder {
     self.scheme = scheme
   }
 
-  func respond(to request: Request, context: Context) async throws -> Response {
-    var head = serverRequest(request, body: [])
-    head.localPort = context.channel.localAddress?.port ?? 0
-    let (service, routed) = mounts.route(head)
+  /// - Parameter requests: Stands behind `head`.
+  /// - Throws: ``ConnectionDropped`` if the connection is closed instead of answered; errors of the
+  ///   connection.
+  func respond(
+    to head: HTTPRequestHead, _ requests: inout RequestReader, on channel: any Channel
+  ) async throws -> WireResponse {
+    let target = Self.target(of: head)
+    var request = serverRequest(head, target)
+    request.localPort = channel.localAddress?.port ?? 0
+    let (service, routed) = mounts.route(request)
     let limit = service.bodyLimit(for: routed)
-    if let refusal = Self.refusal(of: request, limit) { return refused(head, by: service, refusal) }
-    let length = Self.length(of: request)
+    if let refusal = Self.refusal(of: head, target, limit) { return refused(request, by: service, refusal) }
+    let length = Self.length(of: head)
     let expected = length ?? limit
     let large = expected > ServerTuning.requestBodyBytes ? expected : 0
-    guard budget.take(large) else { return refused(head, by: service, .tooManyUploads) }
+    guard budget.take(large) else { return refused(request, by: service, .tooManyUploads) }
     defer { budget.give(back: large) }
-    do {
-      var routed = routed
-      routed.body = try await body(of: request, length ?? 0, limit)
-      if ControlEndpoint.isControlRequest(routed) {
-        return response(
-          await control.reply(to: routed, from: context.channel.remoteAddress?.ipAddress), to: routed.method)
-      }
-      return try await answer(routed, by: service, context.channel)
-    } catch is BodyTooLarge {
-      return refused(head, by: service, .bodyTooLarge(limit))
+    guard let body = try await body(&requests, length ?? 0, limit) else {
+      return refused(request, by: service, .bodyTooLarge(limit))
     }
+    var complete = routed
+    complete.body = body
+    if ControlEndpoint.isControlRequest(complete) {
+      return WireResponse(
+        await control.reply(to: complete, from: channel.remoteAddress?.ipAddress), to: complete.method)
+    }
+    return try await answer(complete, by: service, channel)
   }
 
-  private static func length(of request: Request) -> Int? { request.headers[.contentLength].flatMap { Int($0) } }
+  private static func length(of head: HTTPRequestHead) -> Int? {
+    head.headers.first(name: "content-length").flatMap { Int($0) }
+  }
 
   /// Reads the body into a buffer of its final size, so that a long body is not copied.
-  private func body(of request: Request, _ length: Int, _ limit: Int) async throws -> [UInt8] {
+  ///
+  /// - Returns: nil if the body is longer than the limit.
+  private func body(_ requests: inout RequestReader, _ length: Int, _ limit: Int) async throws -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(max(0, min(length, limit)))
-    for try await buffer in request.body {
-      guard bytes.count + buffer.readableBytes <= limit else { throw BodyTooLarge() }
-      bytes.append(contentsOf: buffer.readableBytesView)
+    while let piece = try await requests.nextPiece() {
+      guard bytes.count + piece.readableBytes <= limit else { return nil }
+      bytes.append(contentsOf: piece.readableBytesView)
     }
     return bytes
   }
 
   private func answer(
     _ request: ServerRequest, by service: any ServerService, _ channel: any Channel
-  ) async throws -> Response {
+  ) async throws -> WireResponse {
     let entry = log.begin(request, by: service, time: clock.now())
     let start = ContinuousClock.now
     switch log.interception(of: entry) {
     case nil: break
     case .delay(let duration)?: try await Task.sleep(for: duration)
     case .dropBeforeHandling?:
-      return await close(channel, entry, start)
+      throw await close(channel, entry, start)
     case .dropAfterHandling?:
       _ = await service.reply(to: request)
-      return await close(channel, entry, start)
+      throw await close(channel, entry, start)
     case .respond(let status, let headers, let body)?:
       let typed = headers.contains { $0.name.lowercased() == "content-type" }
       let type = [(name: "Content-Type", value: "application/json;charset=UTF-8")]
       let reply = ServerReply(status: status, headers: (typed ? [] : type) + headers, body: Array(body.utf8))
       finish(entry, status, reply.body.count, start)
-      return response(reply, to: request.method)
+      return WireResponse(reply, to: request.method)
     case .dropConnection(let afterBytes)?:
       let reply = try await service.reply(to: request).gathered()
       finish(entry, reply.status, min(afterBytes, reply.body.count), start)
-      return truncated(reply, afterBytes)
+      return WireResponse(reply, cutAfter: afterBytes)
     }
     let plan = faults.plan(for: request, now: clock.now())
     guard plan.isEmpty else { return try await faulted(request, by: service, plan, channel, entry, start) }
-    return await send(await service.reply(to: request), to: request, channel, entry, start)
+    return try await send(await service.reply(to: request), to: request, channel, entry, start)
   }
 
   private func send(
     _ reply: ServerReply, to request: ServerRequest, _ channel: any Channel, _ entry: LoggedRequest,
     _ start: ContinuousClock.Instant
-  ) async -> Response {
-    guard !reply.isDropped else { return await close(channel, entry, start) }
+  ) async throws -> WireResponse {
+    guard !reply.isDropped else { throw await close(channel, entry, start) }
     finish(entry, reply.status, reply.length, start, user: reply.user)
-    return response(reply, to: request.method)
+    return WireResponse(reply, to: request.method)
   }
 
   private func faulted(
     _ request: ServerRequest, by service: any ServerService, _ plan: FaultPlan, _ channel: any Channel,
     _ entry: LoggedRequest, _ start: ContinuousClock.Instant
-  ) async throws -> Response {
+  ) async throws -> WireResponse {
     var entry = entry
     entry.faults = plan.names
     entry.delay = plan.delays.reduce(0) { $0 + $1.milliseconds }
@@ -123,7 +120,7 @@ struct HTTPRequestHandler: HTTPResponder {
       finish(entry, $0, $1, start, user: $2)
     }
     switch try await exchange.run(request) {
-    case .ordinary(let reply): return await send(reply, to: request, channel, entry, start)
+    case .ordinary(let reply): return try await send(reply, to: request, channel, entry, start)
     case .over: throw ConnectionDropped()
     }
   }
@@ -142,93 +139,58 @@ struct HTTPRequestHandler: HTTPResponder {
   // MARK: Refusals
 
   /// Checks the request's head against the limits.
-  private static func refusal(of request: Request, _ limit: Int) -> ServerRefusal? {
-    let target = request.uri.string.utf8.count
-    if target > ServerTuning.requestTargetBytes {
+  private static func refusal(of head: HTTPRequestHead, _ target: String, _ limit: Int) -> ServerRefusal? {
+    if target.utf8.count > ServerTuning.requestTargetBytes {
       let text = "the request target is longer than \(ServerTuning.requestTargetBytes) bytes"
       return ServerRefusal(status: 414, code: "URI_TOO_LONG", message: text)
     }
-    let headers = request.headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
-    if target + headers > ServerTuning.requestHeadBytes { return .headersTooLarge }
-    return (length(of: request) ?? 0) > limit ? .bodyTooLarge(limit) : nil
+    let headers = head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    // The host is neither: it is a part of the URL that names the server.
+    let host = head.headers.first(name: "host").map { "Host".utf8.count + $0.utf8.count + 4 } ?? 0
+    if target.utf8.count + headers - host > ServerTuning.requestHeadBytes { return .headersTooLarge }
+    return (length(of: head) ?? 0) > limit ? .bodyTooLarge(limit) : nil
   }
 
   /// Answers without reading the rest of the request, and closes the connection.
-  private func refused(_ request: ServerRequest, by service: any ServerService, _ refusal: ServerRefusal) -> Response {
+  private func refused(_ request: ServerRequest, by service: any ServerService, _ refusal: ServerRefusal) -> WireResponse {
     var reply = service.refusal(refusal)
     reply.headers.append(("Connection", "close"))
     finish(log.begin(request, by: service, time: clock.now()), reply.status, reply.body.count)
-    return response(reply, to: request.method)
+    return WireResponse(reply, to: request.method)
   }
 
   // MARK: Requests
 
-  private func serverRequest(_ request: Request, body: [UInt8]) -> ServerRequest {
-    let parts = request.uri.string.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+  /// Returns the path and the query. A client that takes the server for a proxy sends a whole URL.
+  private static func target(of head: HTTPRequestHead) -> String {
+    guard !head.uri.hasPrefix("/"), let colon = head.uri.utf8.firstIndex(of: UInt8(ascii: ":")),
+      head.uri[colon...].hasPrefix("://")
+    else { return head.uri }
+    let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+    let authority = head.uri[colon...].dropFirst(3)
+    let path = authority[(authority.utf8.firstIndex(where: ends.contains) ?? authority.endIndex)...]
+    let target = path[..<(path.utf8.firstIndex(of: UInt8(ascii: "#")) ?? path.endIndex)]
+    return target.hasPrefix("/") ? String(target) : "/" + target
+  }
+
+  /// The request without its body.
+  private func serverRequest(_ head: HTTPRequestHead, _ target: String) -> ServerRequest {
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = parts.first.map(String.init) ?? "/"
     var headers: [String: String] = [:]
-    for field in request.headers { headers[field.name.canonicalName] = field.value }
-    headers["host"] = request.head.authority
+    for (name, value) in head.headers { headers[name.lowercased()] = HTTPHeaders.cleaned(value) }
+    headers["host"] = head.headers.first(name: "host").map(HTTPHeaders.cleaned)
     return ServerRequest(
-      method: request.method.rawValue, path: path, segments: URLCoding.segments(path),
-      query: parts.count > 1 ? URLCoding.fields(parts[1]) : [], headers: headers, body: body, scheme: scheme)
+      method: head.method.rawValue, path: path, segments: URLCoding.segments(path),
+      query: parts.count > 1 ? URLCoding.fields(parts[1]) : [], headers: headers, body: [], scheme: scheme)
   }
 
-  // MARK: Answers
-
-  private func response(_ reply: ServerReply, to method: String = "GET") -> Response {
-    var response = Response(status: .init(code: reply.status), headers: fields(reply))
-    if method == "HEAD" {
-      response.headers[.contentLength] = "\(reply.length)"
-    } else if let stream = reply.stream {
-      response.body = .init(contentLength: stream.count) { writer in
-        var number = 0
-        while let part = try await stream.part(number) {
-          try await writer.write(ByteBuffer(bytes: part))
-          number += 1
-        }
-        try await writer.finish(nil)
-      }
-      response.headers[.contentLength] = "\(stream.count)"
-    } else if !reply.body.isEmpty || reply.status != 204 && reply.status != 304 {
-      response.body = .init(byteBuffer: ByteBuffer(bytes: reply.body))
-      response.headers[.contentLength] = "\(reply.body.count)"
-    }
-    return response
-  }
-
-  /// Throws after the first bytes of the body, which makes the server close the connection.
-  private func truncated(_ reply: ServerReply, _ count: Int) -> Response {
-    let head = ByteBuffer(bytes: reply.body.prefix(max(0, count)))
-    var response = Response(status: .init(code: reply.status), headers: fields(reply))
-    response.headers[.contentLength] = "\(reply.body.count)"
-    response.body = .init(contentLength: reply.body.count) { writer in
-      try await writer.write(head)
-      throw ConnectionDropped()
-    }
-    return response
-  }
-
+  /// Closes the connection without an answer.
   private func close(
     _ channel: any Channel, _ entry: LoggedRequest, _ start: ContinuousClock.Instant
-  ) async -> Response {
+  ) async -> ConnectionDropped {
     finish(entry, 0, 0, start)
     try? await channel.close().get()
-    return Response(status: .internalServerError)
-  }
-
-  private func fields(_ reply: ServerReply) -> HTTPFields {
-    var fields = HTTPFields()
-    for (name, value) in reply.headers {
-      guard let name = HTTPFields.Element.Name(name) else { continue }
-      fields.append(HTTPFields.Element(name: name, value: value))
-    }
-    return fields
+    return ConnectionDropped()
   }
 }
-
-/// Ends a connection deliberately in the middle of a response.
-private struct ConnectionDropped: Error {}
-
-/// The body exceeds the resource's limit.
-private struct BodyTooLarge: Error {}

@@ -1,10 +1,7 @@
 import Glibc
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import JSON
-import Logging
 import NIOCore
+import NIOPosix
 import Synchronization
 
 /// The listening options of a pretend server.
@@ -32,6 +29,7 @@ package struct PreparedHTTPServer: Sendable {
   package let clock: OrgClock
   let configuration: HTTPServerConfiguration
   let identity: TLSIdentity?
+  private let tls: TLSServerContext?
   let log: RequestLog
 
   /// - Throws: ``SandboxError`` `NOT_LOOPBACK`, `CANNOT_WRITE_LOG` or `CANNOT_USE_CERTIFICATE`, status 0.
@@ -47,6 +45,7 @@ package struct PreparedHTTPServer: Sendable {
     identity = try await Offload.run {
       try configuration.tls.map { try TLSIdentity($0, names: [configuration.host]) }
     }
+    tls = try identity?.context()
     log = RequestLog(file: try configuration.logPath.map(LogFile.init))
   }
 
@@ -56,59 +55,49 @@ package struct PreparedHTTPServer: Sendable {
     let requestHandler = HTTPRequestHandler(
       mounts: table, log: log, faults: FaultBench(kinds: HTTPFaultKinds.all + table.faultKinds), clock: clock,
       control: ControlEndpoint(token: configuration.controlToken), scheme: identity == nil ? "http" : "https")
-    let gate = ConnectionGate()
-    let first = try await open(requestHandler, gate, port: configuration.port)
+    let connections = ConnectionTasks()
+    let first = try await open(requestHandler, connections, port: configuration.port)
     main.begin(clock: clock, url: url(first.port))
     for mount in mounts { mount.service.begin(clock: clock, url: mount.url(on: url(first.port))) }
-    return HTTPServer(self, requestHandler, gate: gate, first: first)
+    return HTTPServer(self, requestHandler, connections, first: first)
   }
 
   /// - Throws: ``SandboxError`` `CANNOT_LISTEN`, status 0.
-  func open(_ requestHandler: HTTPRequestHandler, _ gate: ConnectionGate, port: Int) async throws -> OpenPort {
-    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-    let running = Task {
-      defer { continuation.finish() }
-      try await application(requestHandler, gate, port) { continuation.yield($0) }.run()
-    }
-    for await port in ports { return OpenPort(port: port, running: running) }
-    var reason = "the server stopped at once"
-    if case .failure(let error) = await running.result {
+  func open(_ requestHandler: HTTPRequestHandler, _ connections: ConnectionTasks, port: Int) async throws -> OpenPort {
+    do {
+      let channel = try await bootstrap(requestHandler, connections).bind(host: configuration.host, port: port).get()
+      return OpenPort(port: channel.localAddress?.port ?? port, channel: channel)
+    } catch {
       let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
-      reason = isTaken ? "the port is in use; choose another, or 0 for a free one" : "\(error)"
+      let reason = isTaken ? "the port is in use; choose another, or 0 for a free one" : "\(error)"
+      throw SandboxError(
+        status: 0, code: "CANNOT_LISTEN",
+        message: "cannot listen on \(configuration.host) port \(port): \(reason)")
     }
-    throw SandboxError(
-      status: 0, code: "CANNOT_LISTEN",
-      message: "cannot listen on \(configuration.host) port \(port): \(reason)")
   }
 
-  private func application(
-    _ requestHandler: HTTPRequestHandler, _ gate: ConnectionGate, _ port: Int, onPort: @escaping @Sendable (Int) -> Void
-  ) throws -> Application<HTTPRequestHandler> {
-    var logger = Logger(label: "tureen.sandbox")
-    logger.logLevel = .critical
+  private func bootstrap(_ requestHandler: HTTPRequestHandler, _ connections: ConnectionTasks) -> ServerBootstrap {
     let limits = configuration.limits
-    let openConnections = OpenConnections(limit: limits.connections)
-    let channel = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [
-        ConnectionGuard(limits: limits, clock: requestHandler.clock, openConnections: openConnections) {
-          requestHandler.mounts.main.refusal($0)
+    let open = OpenConnections(limit: limits.connections)
+    return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.backlog, value: ServerTuning.backlog)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptLimit(limits.connections))
         }
-      ],
-      httpDecoderConfiguration: .init(
-        maxHeaderFieldSize: ServerTuning.parsedHeadBytes, maxHeaderListSize: ServerTuning.parsedHeadBytes,
-        maxHeaderFieldCount: ServerTuning.headerFields))
-    let tls = try identity?.configuration()
-    let builder = HTTPServerBuilder { responder in
-      let plain = HTTP1Channel(responder: responder, configuration: channel)
-      guard let tls else { return GatedChannel(base: plain, gate: gate) }
-      return GatedChannel(base: try TLSChannel(plain, tlsConfiguration: tls), gate: gate)
-    }
-    return Application(
-      responder: requestHandler, server: builder,
-      configuration: .init(
-        address: .hostname(configuration.host, port: port), serverName: "sandbox",
-        availableConnectionsDelegate: .maximum(limits.connections, logger: logger)),
-      onServerRunning: { channel in onPort(channel.localAddress?.port ?? port) }, logger: logger)
+      }
+      .childChannelInitializer { [tls] channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeHandler()) }
+          let guardian = ConnectionGuard(limits: limits, clock: requestHandler.clock, openConnections: open) {
+            requestHandler.mounts.main.refusal($0)
+          }
+          let connection = try HTTPConnection(channel, guardian, requestHandler)
+          connections.start { await connection.serve() }
+        }
+      }
   }
 
   /// Returns the URL for a port. Clients cannot connect to a wildcard address, so it becomes the
@@ -121,10 +110,10 @@ package struct PreparedHTTPServer: Sendable {
   }
 }
 
-/// A listening port and the task that serves it.
+/// A listening port.
 struct OpenPort: Sendable {
   let port: Int
-  let running: Task<Void, any Error>
+  let channel: any Channel
 }
 
 /// A pretend server that is listening. Any thread.
@@ -143,13 +132,15 @@ package final class HTTPServer: Sendable {
   private let control: ControlEndpoint
   let prepared: PreparedHTTPServer
   let requestHandler: HTTPRequestHandler
-  let gate: ConnectionGate
+  let connections: ConnectionTasks
   let open: OpenPorts
 
-  init(_ prepared: PreparedHTTPServer, _ requestHandler: HTTPRequestHandler, gate: ConnectionGate, first: OpenPort) {
+  init(
+    _ prepared: PreparedHTTPServer, _ requestHandler: HTTPRequestHandler, _ connections: ConnectionTasks, first: OpenPort
+  ) {
     self.prepared = prepared
     self.requestHandler = requestHandler
-    self.gate = gate
+    self.connections = connections
     open = OpenPorts(first)
     port = first.port
     url = prepared.url(first.port)
@@ -164,9 +155,9 @@ package final class HTTPServer: Sendable {
   }
 
   deinit {
-    Task { [gate, open] in
-      await gate.close()
-      _ = open.close()
+    Task { [open, connections] in
+      await open.close()
+      await connections.stop()
     }
   }
 
@@ -183,7 +174,7 @@ package final class HTTPServer: Sendable {
 
   /// Refuses new connections, then closes every open one. Further calls return at once.
   package func stop() async {
-    await gate.close()
-    for running in open.close() { _ = await running.result }
+    await open.close()
+    await connections.stop()
   }
 }

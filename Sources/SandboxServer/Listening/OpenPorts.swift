@@ -1,3 +1,4 @@
+import NIOCore
 import Synchronization
 
 /// The ports of one server: its first one and those opened later. Any thread.
@@ -13,26 +14,24 @@ final class OpenPorts: Sendable {
   var count: Int { state.withLock { $0.ports.count } }
 
   /// - Returns: false if the server has stopped in the meantime; the port is closed then.
-  func add(_ port: OpenPort) -> Bool {
+  func add(_ port: OpenPort) async -> Bool {
     let isOpen = state.withLock { state in
       guard !state.isClosed else { return false }
       state.ports.append(port)
       return true
     }
-    if !isOpen { port.running.cancel() }
+    if !isOpen { try? await port.channel.close().get() }
     return isOpen
   }
 
   /// Stops listening on all ports.
-  ///
-  /// - Returns: The tasks of the ports, which end soon.
-  func close() -> [Task<Void, any Error>] {
+  func close() async {
     let ports = state.withLock { state in
       state.isClosed = true
       return state.ports
     }
-    for port in ports { port.running.cancel() }
-    return ports.map(\.running)
+    // It fails only for a port that is closed.
+    for port in ports { try? await port.channel.close().get() }
   }
 }
 
@@ -47,8 +46,8 @@ extension HTTPServer {
       let text = "the sandbox already listens on \(ServerTuning.ports) ports, the maximum; start a new sandbox"
       throw SandboxError(status: 400, code: "CANNOT_LISTEN", message: text)
     }
-    let opened = try await prepared.open(requestHandler, gate, port: 0)
-    guard open.add(opened) else {
+    let opened = try await prepared.open(requestHandler, connections, port: 0)
+    guard await open.add(opened) else {
       throw SandboxError(status: 503, code: "SERVER_UNAVAILABLE", message: "the sandbox has been stopped")
     }
     return opened.port

@@ -1,9 +1,5 @@
-import Crypto
-import FoundationEssentials
 import Glibc
-import HummingbirdTLS
-import SwiftASN1
-import X509
+import Support
 
 /// The source of the server's certificate.
 public enum SandboxTLS: Sendable, Equatable {
@@ -29,7 +25,8 @@ struct TLSIdentity: Sendable {
     switch source {
     case .files(let certificate, let key):
       self.init(chain: try Self.read(certificate), key: try Self.read(key), authorityPath: certificate)
-      try check("\(certificate) and \(key)")
+      // Also checks that the key belongs to the certificate.
+      _ = try context("\(certificate) and \(key)")
     case .generated(nil):
       self = try Self.make(names, authorityPath: nil)
     case .generated(let folder?):
@@ -49,17 +46,16 @@ struct TLSIdentity: Sendable {
     self.authorityPath = authorityPath
   }
 
-  /// The server's TLS settings; it only speaks HTTP/1.1.
-  func configuration() throws(SandboxError) -> TLSConfiguration {
-    do {
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-      configuration.applicationProtocols = ["http/1.1"]
-      configuration.minimumTLSVersion = .tlsv12
-      return configuration
+  /// The server's TLS settings.
+  ///
+  /// - Throws: ``SandboxError`` `CANNOT_USE_CERTIFICATE`.
+  func context() throws(SandboxError) -> TLSServerContext { try context("the certificate") }
+
+  private func context(_ name: String) throws(SandboxError) -> TLSServerContext {
+    do throws(OpenSSLProblem) {
+      return try TLSServerContext(chain: chain, key: key)
     } catch {
-      throw Self.unusable("the certificate", "\(error)")
+      throw Self.unusable(name, error.description)
     }
   }
 
@@ -68,56 +64,32 @@ struct TLSIdentity: Sendable {
   /// Generates a certificate and an authority whose key is discarded at once: a client that trusts
   /// the authority trusts this server only.
   private static func make(_ names: [String], authorityPath: String?) throws(SandboxError) -> TLSIdentity {
-    do {
-      let authorityKey = Certificate.PrivateKey(P256.Signing.PrivateKey())
-      let authorityName = try DistinguishedName { CommonName("Tureen sandbox authority \(RandomText.make(8))") }
-      let authority = try certificate(authorityName, authorityKey.publicKey, by: authorityName, authorityKey) {
-        Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-        Critical(KeyUsage(keyCertSign: true, cRLSign: true))
-        SubjectKeyIdentifier(hash: authorityKey.publicKey)
-      }
-      let key = P256.Signing.PrivateKey()
-      let publicKey = Certificate.PrivateKey(key).publicKey
-      let subject = try DistinguishedName { CommonName("localhost") }
-      let leaf = try certificate(subject, publicKey, by: authorityName, authorityKey) {
-        Critical(BasicConstraints.notCertificateAuthority)
-        Critical(KeyUsage(digitalSignature: true))
-        try ExtendedKeyUsage([.serverAuth])
-        SubjectAlternativeNames(generalNames(names))
-        SubjectKeyIdentifier(hash: publicKey)
-        AuthorityKeyIdentifier(keyIdentifier: SubjectKeyIdentifier(hash: authorityKey.publicKey).keyIdentifier)
-      }
-      let authorityPEM = try authority.serializeAsPEM().pemString + "\n"
+    do throws(OpenSSLProblem) {
+      let authorityKey = try PrivateKey.makeEC(), key = try PrivateKey.makeEC()
+      let seconds = -3_600..<ServerTuning.certificateSeconds
+      let authority = try Certificate(
+        subject: "Tureen sandbox authority \(RandomText.make(8))", names: nil, seconds: seconds, key: authorityKey)
+      let leaf = try Certificate(
+        subject: "localhost", names: alternativeNames(names), seconds: seconds, key: key,
+        issuer: .init(pem: authority.pem, key: authorityKey))
       return TLSIdentity(
-        chain: try leaf.serializeAsPEM().pemString + "\n" + authorityPEM, key: key.pemRepresentation + "\n",
-        authority: authorityPEM, authorityPath: authorityPath)
+        chain: leaf.pem + authority.pem, key: try key.pem(), authority: authority.pem, authorityPath: authorityPath)
     } catch {
-      throw unusable("a new certificate", "\(error)")
+      throw unusable("a new certificate", error.description)
     }
   }
 
-  private static func certificate(
-    _ subject: DistinguishedName, _ key: Certificate.PublicKey, by issuer: DistinguishedName,
-    _ issuerKey: Certificate.PrivateKey,
-    @ExtensionsBuilder extensions: () throws -> Result<Certificate.Extensions, any Error>
-  ) throws -> Certificate {
-    let now = Date()
-    return try Certificate(
-      version: .v3, serialNumber: .init(), publicKey: key, notValidBefore: now - 3_600,
-      notValidAfter: now + ServerTuning.certificateSeconds, issuer: issuer, subject: subject,
-      signatureAlgorithm: .ecdsaWithSHA256, extensions: try extensions().get(), issuerPrivateKey: issuerKey)
+  private static func alternativeNames(_ names: [String]) -> [String] {
+    ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]
+      + names.filter { isHostName($0) && $0 != "localhost" }.map { name in
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } ? "IP:" + name : "DNS:" + name
+      }
   }
 
-  private static func generalNames(_ names: [String]) -> [GeneralName] {
-    let loopback: [GeneralName] = [
-      .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
-      .ipAddress(ASN1OctetString(contentBytes: [UInt8](repeating: 0, count: 15) + [1])),
-    ]
-    return loopback
-      + names.filter { !$0.isEmpty && $0 != "localhost" && !$0.contains(":") }.map { name in
-        let numbers = name.split(separator: ".").compactMap { UInt8($0) }
-        return numbers.count == 4 ? .ipAddress(ASN1OctetString(contentBytes: numbers[...])) : .dnsName(name)
-      }
+  /// Whether a client can ask for it by name; OpenSSL's syntax for names uses other characters.
+  private static func isHostName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-._*".utf8.contains($0) }
   }
 
   // MARK: Files
@@ -130,8 +102,8 @@ struct TLSIdentity: Sendable {
       let authority = try? read(folder + "/ca.pem")
     else { return nil }
     let identity = TLSIdentity(chain: chain, key: key, authority: authority, authorityPath: folder + "/ca.pem")
-    guard (try? identity.check(folder)) != nil, let leaf = try? Self.leaf(chain, folder),
-      leaf.notValidAfter > Date() + ServerTuning.certificateRenewalSeconds
+    guard (try? identity.context()) != nil, let rest = try? Certificate.secondsLeft(chain),
+      rest > Int64(ServerTuning.certificateRenewalSeconds)
     else { return nil }
     return identity
   }
@@ -143,28 +115,6 @@ struct TLSIdentity: Sendable {
     for (name, text) in [("server.key", key), ("server.pem", chain), ("ca.pem", authority)] {
       try Self.write(text, to: "\(folder)/\(name)")
     }
-  }
-
-  /// Checks that the key belongs to the certificate.
-  private func check(_ name: String) throws(SandboxError) {
-    do {
-      let keys = try PEMDocument.parseMultiple(pemString: key).filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
-      guard let key = keys.first else { throw Self.unusable(name, "the file has no private key") }
-      guard try Certificate.PrivateKey(pemDocument: key).publicKey == Self.leaf(chain, name).publicKey else {
-        throw Self.unusable(name, "the key does not belong to the certificate")
-      }
-    } catch let error as SandboxError {
-      throw error
-    } catch {
-      throw Self.unusable(name, "\(error)")
-    }
-  }
-
-  /// Returns the first certificate of a chain.
-  private static func leaf(_ chain: String, _ name: String) throws -> Certificate {
-    let documents = try PEMDocument.parseMultiple(pemString: chain)
-    guard let leaf = documents.first else { throw unusable(name, "the file has no certificate") }
-    return try Certificate(pemDocument: leaf)
   }
 
   private static func read(_ path: String) throws(SandboxError) -> String {

@@ -41,10 +41,10 @@ final class TextBuffer {
 
   init(capacity: Int = 4096) {
     self.capacity = capacity
-    start = .allocate(capacity: capacity)
+    start = Self.resized(nil, to: capacity)
   }
 
-  deinit { start.deallocate() }
+  deinit { free(start) }
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
@@ -53,10 +53,13 @@ final class TextBuffer {
   func reserve(_ more: Int) {
     guard count + more > capacity else { return }
     capacity = max(capacity * 2, count + more)
-    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-    memcpy(larger, start, count)
-    start.deallocate()
-    start = larger
+    start = Self.resized(start, to: capacity)
+  }
+
+  /// Uses the C library's memory, which can move large blocks without copying them.
+  private static func resized(_ start: UnsafeMutablePointer<UInt8>?, to capacity: Int) -> UnsafeMutablePointer<UInt8> {
+    guard let memory = realloc(start, capacity) else { fatalError("there is no memory") }
+    return memory.assumingMemoryBound(to: UInt8.self)
   }
 
   func append(_ bytes: UnsafeRawBufferPointer) {

@@ -19,7 +19,6 @@ public func tureenEmbeddedIsolated(
   _ result: UnsafeMutablePointer<tureen_bytes>
 ) -> Int32 {
   LogSetup.silent()
-  ProgramSignals.keep()
   let path = String(cString: path)
   do {
     let (run, arguments) = try IsolatedRun.reading(embeddedOptions(String(cString: options).utf8))

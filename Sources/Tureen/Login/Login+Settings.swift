@@ -33,6 +33,7 @@ extension Login {
     var dependencies = Dependencies()
     dependencies.retry = environment.clock
     dependencies.transport.authorities = try environment.trustedCertificates()
+    dependencies.transport.proxies = environment.proxies
     dependencies.transport.log = environment.requestLog?.log
     dependencies.apiVersion = environment.apiVersion ?? dependencies.apiVersion
     dependencies.input = { try Self.standardInput() }

@@ -203,7 +203,7 @@ struct LoginPlan: Sendable {
     if LoopbackRedirect(redirect)?.isTaken == true {
       throw LoginUsageError("--redirect: \(redirect) is the address of a page of tureen's own; give the app another path")
     }
-    var request = AuthorizationRequest(
+    var request = try AuthorizationRequest(
       loginURL: credentials["loginUrl"]?.stringValue ?? "", clientId: credentials["clientId"]?.stringValue ?? "",
       redirectURI: redirect)
     request.scope = value(settings.scope, "scopes") ?? bootScopes

@@ -1,138 +1,119 @@
-import NIOCore
-import NIOHTTP1
+import Glibc
 
-/// Serves one connection of a browser: one request, one response, close.
-final class LoopbackConnection: ChannelInboundHandler {
-  typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
+/// One connection of a browser: one request, one response, close. Used by the listener's thread.
+final class LoopbackConnection {
+  enum Event {
+    case request(LoopbackRequest)
+    case refused
+    /// The response is with the browser.
+    case answered
+    case closed
+  }
 
-  /// A reference for the listener, usable from any thread.
-  struct Handle: Sendable, Equatable {
-    private let channel: any Channel
-    private let connection: NIOLoopBound<LoopbackConnection>
+  private enum Phase {
+    case reading, waiting
+    case writing([UInt8], sent: Int)
+    /// Nothing more is written. Bytes that the browser still sends are read, because the system would discard the response for
+    /// their sake.
+    case ending
+  }
 
-    fileprivate init(_ channel: any Channel, _ connection: LoopbackConnection) {
-      self.channel = channel
-      self.connection = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+  let socket: Int32
+  /// Monotonic milliseconds: when the request must be complete, when a held browser is answered, or when to close.
+  var deadline: Int64
+  /// True once the final page is being sent.
+  private(set) var hasPage = false
+  private var phase = Phase.reading
+  private var reader: LoopbackRequestReader
+  private var isHead = false
+
+  /// - Parameter socket: Not blocking. The connection closes it.
+  init(socket: Int32, requestBytes: Int, deadline: Int64) {
+    self.socket = socket
+    self.deadline = deadline
+    reader = LoopbackRequestReader(limit: requestBytes)
+  }
+
+  deinit { close(socket) }
+
+  /// What to wait for, in terms of `poll`.
+  var events: Int16 {
+    if case .writing = phase { return Int16(POLLIN | POLLOUT) }
+    return Int16(POLLIN)
+  }
+
+  /// Reads and writes what is possible now.
+  func proceed() -> Event? {
+    if let event = read() { return event }
+    return write()
+  }
+
+  /// Starts to send a response; the first one counts.
+  ///
+  /// - Parameter isEnding: True for the final page of the sign-in.
+  func answer(_ answer: LoopbackAnswer, isEnding: Bool = false) -> Event? {
+    switch phase {
+    case .reading, .waiting: break
+    case .writing, .ending: return nil
     }
+    hasPage = isEnding
+    phase = .writing(answer.wire(toHead: isHead), sent: 0)
+    return write()
+  }
 
-    static func == (a: Handle, b: Handle) -> Bool { a.channel === b.channel }
-
-    /// - Parameter isEnding: True for the final page of the sign-in.
-    func answer(_ answer: LoopbackAnswer, isEnding: Bool = false) {
-      onLoop { $0.send(answer, isEnding: isEnding, to: channel) }
-    }
-
-    /// Keeps the request waiting for its response.
-    func hold() { onLoop { $0.startHolding(channel) } }
-
-    func close() { channel.close(promise: nil) }
-
-    private func onLoop(_ body: @escaping @Sendable (LoopbackConnection) -> Void) {
-      if channel.eventLoop.inEventLoop {
-        body(connection.value)
-      } else {
-        channel.eventLoop.execute { body(connection.value) }
+  private func read() -> Event? {
+    var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+    while true {
+      let count = recv(socket, &chunk, chunk.count, 0)
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return nil }
+      guard count > 0 else { return .closed }
+      guard case .reading = phase else { continue }
+      switch reader.take(chunk[..<count]) {
+      case .more: continue
+      case .tooLong: return .closed
+      case .refused:
+        phase = .waiting
+        return .refused
+      case .request(let request):
+        phase = .waiting
+        isHead = request.method == "HEAD"
+        return .request(request)
       }
     }
   }
 
-  enum Event: Sendable {
-    case opened(Handle)
-    case request(LoopbackRequest, Handle)
-    case heldTooLong(Handle)
-    /// - Parameter hadPage: True if the final page was sent on this connection, or its sending had begun.
-    case closed(Handle, hadPage: Bool)
-  }
-
-  private let limits: LoopbackListener.Limits
-  private let report: @Sendable (Event) -> Void
-  private var deadline: Scheduled<Void>?
-  private var head: HTTPRequestHead?
-  /// True after the first request. Further requests on the connection are ignored.
-  private var hasRequest = false
-  private var isHead = false, isAnswered = false, hadPage = false
-
-  private init(_ limits: LoopbackListener.Limits, _ report: @escaping @Sendable (Event) -> Void) {
-    self.limits = limits
-    self.report = report
-  }
-
-  static func configure(
-    _ channel: any Channel, _ limits: LoopbackListener.Limits, report: @escaping @Sendable (Event) -> Void
-  ) throws {
-    let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(RequestLimit(limits.requestBytes))
-    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: true)
-    try pipeline.addHandler(LoopbackConnection(limits, report))
-  }
-
-  func channelActive(context: ChannelHandlerContext) {
-    let channel = context.channel
-    deadline = context.eventLoop.scheduleTask(in: .milliseconds(Int64(limits.requestMs))) { channel.close(promise: nil) }
-    report(.opened(Handle(channel, self)))
-    context.fireChannelActive()
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head(let head): self.head = head
-    case .body: break
-    case .end:
-      guard let head, !hasRequest else { return }
-      hasRequest = true
-      isHead = head.method == .HEAD
-      report(.request(LoopbackRequest(head), Handle(context.channel, self)))
+  private func write() -> Event? {
+    guard case .writing(let bytes, var sent) = phase else { return nil }
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        buffer.baseAddress.map { send(socket, $0 + sent, bytes.count - sent, Int32(MSG_NOSIGNAL)) } ?? 0
+      }
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN || errno == EWOULDBLOCK {
+        phase = .writing(bytes, sent: sent)
+        return nil
+      }
+      guard count > 0 else { return .closed }
+      sent += count
     }
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    deadline?.cancel()
-    report(.closed(Handle(context.channel, self), hadPage: hadPage))
-    context.fireChannelInactive()
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-  private func startHolding(_ channel: any Channel) {
-    deadline?.cancel()
-    let handle = Handle(channel, self), report = report
-    deadline = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(limits.holdMs))) { report(.heldTooLong(handle)) }
-  }
-
-  private func send(_ answer: LoopbackAnswer, isEnding: Bool, to channel: any Channel) {
-    guard !isAnswered else { return }
-    isAnswered = true
-    hadPage = isEnding
-    var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
-    headers.add(name: "Connection", value: "close")
-    if answer.status != 204 { headers.add(name: "Content-Length", value: "\(answer.body.utf8.count)") }
-    let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)
-    channel.write(HTTPServerResponsePart.head(head), promise: nil)
-    if !isHead { channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: answer.body))), promise: nil) }
-    channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { _ in channel.close(promise: nil) }
+    phase = .ending
+    shutdown(socket, Int32(SHUT_WR))
+    return .answered
   }
 }
 
-extension LoopbackRequest {
-  fileprivate init(_ head: HTTPRequestHead) {
-    self.init(
-      method: head.method.rawValue, target: head.uri, hosts: head.headers["host"], origin: head.headers.first(name: "origin"),
-      asksForPrivateNetwork: head.headers.contains(name: "access-control-request-private-network"))
+extension LoopbackAnswer {
+  /// The bytes of the response, after which the connection is closed.
+  fileprivate func wire(toHead isHead: Bool) -> [UInt8] {
+    var text = "HTTP/1.1 \(status) \(LoopbackAnswer.reasons[status] ?? "")\r\n"
+    for header in headers { text += "\(header.name): \(header.value)\r\n" }
+    text += "Connection: close\r\n"
+    if status != 204 { text += "Content-Length: \(body.utf8.count)\r\n" }
+    return Array((text + "\r\n" + (isHead ? "" : body)).utf8)
   }
-}
 
-/// Closes a connection that sends more bytes than a browser would.
-private final class RequestLimit: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  private var rest: Int
-
-  init(_ bytes: Int) { rest = bytes }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    rest -= unwrapInboundIn(data).readableBytes
-    guard rest >= 0 else { return context.close(promise: nil) }
-    context.fireChannelRead(data)
-  }
+  private static let reasons = [
+    200: "OK", 204: "No Content", 303: "See Other", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone",
+  ]
 }

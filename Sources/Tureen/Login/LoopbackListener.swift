@@ -1,15 +1,12 @@
 import Glibc
-import NIOCore
-import NIOPosix
-import RestClient
 import Salesforce
-import Synchronization
+import Support
 
 /// Listens on this machine for the redirect of a browser sign-in. Owns one thread and its sockets; ``close()`` ends both.
 ///
 /// Binds only 127.0.0.1 and ::1, and both before the sign-in's URL is shown: another program that listened on one of them would
 /// receive the code.
-final class LoopbackListener: Sendable {
+final class LoopbackListener: @unchecked Sendable {  // `inbox` is touched only with `lock` held; the rest as said below
   /// The limits, in bytes, counts and milliseconds. Tests use smaller ones.
   struct Limits: Sendable {
     var requestBytes = Tuning.loginRequestBytes
@@ -19,31 +16,47 @@ final class LoopbackListener: Sendable {
     var pageMs = Tuning.loginPageMs
   }
 
-  private struct State {
-    var responder: LoopbackResponder
-    /// The open connections, oldest first.
-    var connections: [LoopbackConnection.Handle] = []
-    /// The connection that waits for the end of the sign-in.
-    var held: LoopbackConnection.Handle?
-    /// Resumed once the browser has the final page or can no longer get it.
-    var shown: CheckedContinuation<Void, Never>?
-    var isShown = false
+  private struct Inbox {
+    /// The final page, with what to resume once the browser has it or can no longer get it.
+    var ends: [(page: LoginPage, shown: CheckedContinuation<Void, Never>)] = []
+    var isClosing = false
+    /// Resumed once everything is closed.
+    var closing: [CheckedContinuation<Void, Never>] = []
+    var isClosed = false
   }
 
-  private let group: MultiThreadedEventLoopGroup
-  private let channels = Mutex<[any Channel]>([])
-  private let state: Mutex<State>
+  private let lock = Lock()
+  private var inbox = Inbox()
   private let limits: Limits
   private let onAnswer: @Sendable (AuthorizationRequest.Answer) -> Void
+  private let wake: WakeUp
+
+  // On the listener's thread only.
+  private var listeners: [Int32]
+  private var responder: LoopbackResponder
+  /// The open connections, oldest first.
+  private var connections: [LoopbackConnection] = []
+  /// The connection that waits for the end of the sign-in.
+  private var held: LoopbackConnection?
+  private var waitingForPage: [CheckedContinuation<Void, Never>] = []
+  private var isPageShown = false
+  /// When to wait no longer for the browser to fetch the final page.
+  private var pageDeadline = Int64.max
+  /// No connection is accepted before, because the process has too many files open.
+  private var acceptsFrom: Int64 = 0
 
   private init(
-    _ responder: LoopbackResponder, _ limits: Limits, onAnswer: @escaping @Sendable (AuthorizationRequest.Answer) -> Void
+    _ responder: LoopbackResponder, _ limits: Limits, _ listeners: [Int32], _ wake: WakeUp,
+    onAnswer: @escaping @Sendable (AuthorizationRequest.Answer) -> Void
   ) {
-    state = Mutex(State(responder: responder))
+    self.responder = responder
     self.limits = limits
+    self.listeners = listeners
     self.onAnswer = onAnswer
-    group = ProgramSignals.makeGroup()
+    self.wake = wake
   }
+
+  deinit { for listener in listeners { Glibc.close(listener) } }
 
   /// - Parameter onAnswer: Called once, on the listener's thread, with the org's answer to this sign-in.
   /// - Throws: ``HostError`` `.portInUse`. Nothing is left open then.
@@ -51,135 +64,194 @@ final class LoopbackListener: Sendable {
     _ request: AuthorizationRequest, at redirect: LoopbackRedirect, limits: Limits = Limits(),
     onAnswer: @escaping @Sendable (AuthorizationRequest.Answer) -> Void
   ) async throws(HostError) -> LoopbackListener {
-    let listener = LoopbackListener(LoopbackResponder(request, redirect), limits, onAnswer: onAnswer)
-    do throws(HostError) {
-      try await listener.bind(redirect.port)
-      return listener
-    } catch {
-      await listener.close()
-      throw error
+    let sockets = try LoopbackPort.listen(redirect.port)
+    var status: Int32
+    if let wake = try? WakeUp() {
+      let listener = LoopbackListener(LoopbackResponder(request, redirect), limits, sockets, wake, onAnswer: onAnswer)
+      status = listener.startThread()
+      if status == 0 { return listener }
+    } else {
+      status = errno
+      for socket in sockets { Glibc.close(socket) }
     }
+    throw HostError(.portInUse, "port \(redirect.port) cannot be listened on: \(String(cString: strerror(status)))")
   }
 
-  private func bind(_ port: Int) async throws(HostError) {
-    var missing: IOError?
-    for host in ["127.0.0.1", "::1"] {
-      do {
-        let channel = try await bootstrap().bind(host: host, port: port).get()
-        channels.withLock { $0.append(channel) }
-      } catch let error as IOError where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode) {
-        // The machine lacks IPv6 or IPv4, so no other program can listen on this address either.
-        missing = error
-      } catch {
-        let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-        throw HostError(
-          .portInUse,
-          "port \(port) of \(host) cannot be listened on: \(reason); end the program that has it, or give the app another "
-            + "redirect, such as http://localhost:1718/OauthRedirect, and name it with --redirect or redirectUri")
-      }
-    }
-    if let missing, channels.withLock({ $0.isEmpty }) {
-      throw HostError(.portInUse, "this machine has neither 127.0.0.1 nor ::1: \(String(cString: strerror(missing.errnoCode)))")
-    }
+  /// Starts the thread, with all signals blocked: they are for the program's own threads.
+  private func startThread() -> Int32 {
+    var all = sigset_t(), before = sigset_t(), thread = pthread_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_BLOCK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let context = Unmanaged.passRetained(self)
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<LoopbackListener>.fromOpaque(context).takeRetainedValue().run() }
+        return nil
+      }, context.toOpaque())
+    if status == 0 { pthread_detach(thread) } else { context.release() }
+    return status
   }
 
-  private func bootstrap() -> ServerBootstrap {
-    let report: @Sendable (LoopbackConnection.Event) -> Void = { [weak self] event in self?.take(event) }
-    return ServerBootstrap(group: group)
-      // Allows binding the port right after the previous program has ended.
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer { [limits] channel in
-        channel.eventLoop.makeCompletedFuture { try LoopbackConnection.configure(channel, limits, report: report) }
-      }
-  }
+  // MARK: Any thread
 
   /// Redirects the waiting browser to the final page. Returns once the browser has the page, or after a short timeout.
   func end(_ page: LoginPage) async {
-    let held = state.withLock { state in
-      state.responder.end(page)
-      defer { state.held = nil }
-      return state.held.map { ($0, state.responder.ending) }
-    }
-    guard let (browser, answer) = held else { return }
-    browser.answer(answer)
-    let late = group.next().scheduleTask(in: .milliseconds(Int64(limits.pageMs))) { self.pageShown() }
     await withCheckedContinuation { continuation in
-      let isShown = state.withLock { state in
-        if !state.isShown { state.shown = continuation }
-        return state.isShown
+      let isClosed = post { inbox in
+        if !inbox.isClosed { inbox.ends.append((page, continuation)) }
+        return inbox.isClosed
       }
-      if isShown { continuation.resume() }
+      if isClosed { continuation.resume() }
     }
-    late.cancel()
   }
 
   /// Frees the port. May be called twice.
   func close() async {
-    let open = channels.withLock { channels in
-      defer { channels = [] }
-      return channels
-    }
-    for channel in open { try? await channel.close() }
-    for connection in state.withLock({ $0.connections }) { connection.close() }
-    pageShown()
-    try? await group.shutdownGracefully()
-  }
-
-  // MARK: On the listener's thread
-
-  private func take(_ event: LoopbackConnection.Event) {
-    switch event {
-    case .opened(let connection): makeRoom(for: connection)
-    case .request(let request, let connection): answer(request, connection)
-    case .heldTooLong(let connection):
-      let answer = state.withLock { state -> LoopbackAnswer? in
-        guard state.held == connection else { return nil }
-        state.held = nil
-        return state.responder.ending
+    await withCheckedContinuation { continuation in
+      let isClosed = post { inbox in
+        inbox.isClosing = true
+        if !inbox.isClosed { inbox.closing.append(continuation) }
+        return inbox.isClosed
       }
-      if let answer { connection.answer(answer) }
-    case .closed(let connection, let hadPage): leave(connection, hadPage: hadPage)
+      if isClosed { continuation.resume() }
     }
   }
 
-  /// Closes the oldest connection if there are too many, because browsers open idle connections in advance.
-  private func makeRoom(for connection: LoopbackConnection.Handle) {
-    let oldest = state.withLock { state -> LoopbackConnection.Handle? in
-      state.connections.append(connection)
-      guard state.connections.count > limits.connections else { return nil }
-      return state.connections.first { $0 != state.held }
-    }
-    oldest?.close()
+  private func post(_ change: (inout Inbox) -> Bool) -> Bool {
+    let result = lock.withLock { change(&inbox) }
+    wake.signal()
+    return result
   }
 
-  private func answer(_ request: LoopbackRequest, _ connection: LoopbackConnection.Handle) {
-    let (reply, isEnding) = state.withLock { state in
-      let isEnding = state.responder.isForEnding(request), reply = state.responder.reply(to: request)
-      if case .hold = reply { state.held = connection }
-      return (reply, isEnding)
+  // MARK: The listener's thread
+
+  private func run() {
+    while true {
+      let letters = lock.withLock { () -> Inbox in
+        defer { inbox.ends = [] }
+        return inbox
+      }
+      for (page, shown) in letters.ends { takeEnd(page, shown) }
+      if letters.isClosing { break }
+      let now = SystemClock.monotonicMilliseconds()
+      wait(until: closeLate(now), now)
     }
-    switch reply {
-    case .answer(let answer): connection.answer(answer, isEnding: isEnding)
+    for listener in listeners { Glibc.close(listener) }
+    (listeners, connections, held) = ([], [], nil)
+    pageShown()
+    let rest = lock.withLock { () -> Inbox in
+      inbox.isClosed = true
+      defer { (inbox.ends, inbox.closing) = ([], []) }
+      return inbox
+    }
+    for (_, shown) in rest.ends { shown.resume() }
+    for waiter in rest.closing { waiter.resume() }
+  }
+
+  private func takeEnd(_ page: LoginPage, _ shown: CheckedContinuation<Void, Never>) {
+    responder.end(page)
+    guard let browser = held, !isPageShown else { return shown.resume() }
+    held = nil
+    waitingForPage.append(shown)
+    pageDeadline = SystemClock.monotonicMilliseconds() + Int64(limits.pageMs)
+    take(browser.answer(responder.ending), of: browser)
+  }
+
+  /// Ends what has taken too long.
+  ///
+  /// - Returns: The next deadline.
+  private func closeLate(_ now: Int64) -> Int64 {
+    if pageDeadline <= now { pageShown() }
+    for connection in connections where connection.deadline <= now {
+      if connection === held {
+        held = nil
+        take(connection.answer(responder.ending), of: connection)
+      } else {
+        leave(connection)
+      }
+    }
+    return connections.reduce(pageDeadline) { min($0, $1.deadline) }
+  }
+
+  private func wait(until deadline: Int64, _ now: Int64) {
+    var next = deadline
+    var sockets = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
+    for connection in connections { sockets.append(pollfd(fd: connection.socket, events: connection.events, revents: 0)) }
+    if acceptsFrom <= now {
+      for listener in listeners { sockets.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
+    } else {
+      next = min(next, acceptsFrom)
+    }
+    let milliseconds = Int32(clamping: max(0, next - SystemClock.monotonicMilliseconds()))
+    // Forever if there is no deadline, which -1 says.
+    guard poll(&sockets, nfds_t(sockets.count), next == .max ? -1 : milliseconds) > 0 else { return }
+    if sockets[0].revents != 0 { wake.clear() }
+    let known = connections
+    for (connection, socket) in zip(known, sockets.dropFirst()) where socket.revents != 0 {
+      while let event = connection.proceed(), take(event, of: connection) {}
+    }
+    for socket in sockets.dropFirst(1 + known.count) where socket.revents != 0 { acceptOne(socket.fd) }
+  }
+
+  private func acceptOne(_ listener: Int32) {
+    let socket = accept(listener, nil, nil)
+    guard socket >= 0 else {
+      if errno == EMFILE || errno == ENFILE {
+        acceptsFrom = SystemClock.monotonicMilliseconds() + Int64(Tuning.loginAcceptPauseMs)
+      }
+      return
+    }
+    _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(socket, F_SETFL, O_NONBLOCK)
+    let deadline = SystemClock.monotonicMilliseconds() + Int64(limits.requestMs)
+    connections.append(LoopbackConnection(socket: socket, requestBytes: limits.requestBytes, deadline: deadline))
+    // Browsers open idle connections in advance.
+    guard connections.count > limits.connections, let oldest = connections.first(where: { $0 !== held }) else { return }
+    leave(oldest)
+  }
+
+  /// - Returns: False if the connection is gone.
+  @discardableResult
+  private func take(_ event: LoopbackConnection.Event?, of connection: LoopbackConnection) -> Bool {
+    switch event {
+    case nil: return true
+    case .request(let request): return answer(request, connection)
+    case .refused: return take(connection.answer(LoopbackAnswer(status: 400, headers: [], body: "")), of: connection)
+    case .answered:
+      connection.deadline = SystemClock.monotonicMilliseconds() + Int64(Tuning.loginLingerMs)
+      if connection.hasPage { pageShown() }
+      return true
+    case .closed:
+      leave(connection)
+      return false
+    }
+  }
+
+  private func answer(_ request: LoopbackRequest, _ connection: LoopbackConnection) -> Bool {
+    let isEnding = responder.isForEnding(request)
+    switch responder.reply(to: request) {
+    case .answer(let answer): return take(connection.answer(answer, isEnding: isEnding), of: connection)
     case .hold(let answer):
-      connection.hold()
+      held = connection
+      connection.deadline = SystemClock.monotonicMilliseconds() + Int64(limits.holdMs)
       onAnswer(answer)
+      return true
     }
   }
 
-  private func leave(_ connection: LoopbackConnection.Handle, hadPage: Bool) {
-    state.withLock { state in
-      state.connections.removeAll { $0 == connection }
-      if state.held == connection { state.held = nil }
-    }
-    if hadPage { pageShown() }
+  private func leave(_ connection: LoopbackConnection) {
+    connections.removeAll { $0 === connection }
+    if held === connection { held = nil }
+    // The browser had the page, or will not ask again.
+    if connection.hasPage { pageShown() }
   }
 
   private func pageShown() {
-    let waiting = state.withLock { state in
-      state.isShown = true
-      defer { state.shown = nil }
-      return state.shown
-    }
-    waiting?.resume()
+    isPageShown = isPageShown || !waitingForPage.isEmpty
+    pageDeadline = .max
+    for waiter in waitingForPage { waiter.resume() }
+    waitingForPage = []
   }
 }

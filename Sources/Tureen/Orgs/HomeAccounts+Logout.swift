@@ -140,6 +140,7 @@ extension HomeAccounts {
   func transportConfiguration() throws -> TransportConfiguration {
     var configuration = TransportConfiguration()
     configuration.authorities = try settings.trustedCertificates()
+    configuration.proxies = settings.proxies
     configuration.log = settings.requestLog?.log
     return configuration
   }

@@ -36,8 +36,16 @@ final class WakeUp: Sendable {
       pollfd(fd: reading, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
     ]
     guard poll(&waiting, 2, Int32(clamping: max(0, milliseconds))) > 0 else { return false }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    if waiting[0].revents != 0 { while read(reading, &bytes, bytes.count) == bytes.count {} }
+    if waiting[0].revents != 0 { clear() }
     return waiting[1].revents != 0
+  }
+
+  /// Readable after ``signal()``, for a `poll` of its own.
+  var descriptor: Int32 { reading }
+
+  /// Makes the descriptor unreadable again.
+  func clear() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(reading, &bytes, bytes.count) == bytes.count {}
   }
 }

@@ -64,9 +64,8 @@ struct SmartQuery {
   func explained(_ failure: CallFailure, _ list: SelectList) -> CallFailure {
     var failure = failure
     func word(after text: String) -> String? {
-      failure.message.range(of: text).map { range in
-        String(failure.message[range.upperBound...].prefix { $0 != " " && $0 != "(" && $0 != "," })
-      }
+      guard let range = failure.message.firstRange(of: text) else { return nil }
+      return String(failure.message[range.upperBound...].prefix { $0 != " " && $0 != "(" && $0 != "," })
     }
     switch failure.code {
     case "noSuchSoup":

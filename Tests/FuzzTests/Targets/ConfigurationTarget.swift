@@ -43,7 +43,7 @@ enum ConfigurationTarget {
       .text("fault", fault),
       FuzzedParser("certificates") { bytes in
         guard let found = TrustedCertificates(pem: bytes) else { throw FuzzedParser.Refused() }
-        return "\(found.certificates.count)"
+        return "\(found.count)"
       },
       .object("kept token", keptToken),
     ] + ImportParsers.all

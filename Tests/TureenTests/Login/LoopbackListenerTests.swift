@@ -24,7 +24,7 @@ import Testing
     limits: LoopbackListener.Limits = LoopbackListener.Limits(),
     _ body: (LoopbackListener, _ target: String, inout AsyncStream<AuthorizationRequest.Answer>.Iterator) async throws -> Void
   ) async throws {
-    let request = AuthorizationRequest(loginURL: "https://acme.my.salesforce.com", clientId: "app", redirectURI: uri)
+    let request = try AuthorizationRequest(loginURL: "https://acme.my.salesforce.com", clientId: "app", redirectURI: uri)
     let (answers, continuation) = AsyncStream<AuthorizationRequest.Answer>.makeStream()
     let listener = try await LoopbackListener.start(request, at: try #require(LoopbackRedirect(uri)), limits: limits) {
       continuation.yield($0)

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the responses of a sign-in's listener without a network.
 @Suite struct LoopbackResponderTests {
-  private let request = AuthorizationRequest(
+  private let request = try! AuthorizationRequest(
     loginURL: "https://acme.my.salesforce.com", clientId: "app", redirectURI: LoopbackRedirect.standard)
   private var state: String { LoopbackListenerTests.state(of: request) }
 

@@ -183,6 +183,7 @@ static size_t sync_down(const char *server, store *s) {
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 262144L);
+  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
   char url[4096];
   snprintf(url, sizeof url, "%s/services/data/v66.0/query?q=SELECT+Id+FROM+Contact", server);
   size_t records = 0;

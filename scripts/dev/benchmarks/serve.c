@@ -9,6 +9,7 @@
  *                                          304 for If-None-Match
  *   GET  /parse/classes/Contact?where=...  the page behind the row of that stamp, as a Parse server's keyset walk asks for it
  *   PATCH /records/ID                      the record has a new LastModifiedDate
+ * A page that is there as N.json.gz is sent so, whatever the client accepts: clients ask for no compression on loopback.
  * --delay waits before each page, as a far-away org would. Commands while it runs, so that a client meets one org:
  *   GET  /bench/use/N     serves the N-th directory from now on, in place of the first
  *   GET  /bench/delay/MS  waits so long from now on
@@ -61,8 +62,14 @@ static int send_text(int fd, const char *status, const char *body) {
 /* `more` are header lines, each with its end. */
 static int send_page(int fd, unsigned long long offset, const char *more) {
   char path[4096], head[1024];
-  snprintf(path, sizeof path, "%s/%llu.json", directories[atomic_load(&current)], offset);
+  const char *coding = "Content-Encoding: gzip\r\n";
+  snprintf(path, sizeof path, "%s/%llu.json.gz", directories[atomic_load(&current)], offset);
   int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    path[strlen(path) - strlen(".gz")] = 0;
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    coding = "";
+  }
   struct stat info;
   if (file < 0 || fstat(file, &info)) {
     if (file >= 0) close(file);
@@ -71,8 +78,8 @@ static int send_page(int fd, unsigned long long offset, const char *more) {
   int wait_ms = atomic_load(&delay_ms);
   if (wait_ms) nanosleep(&(struct timespec){wait_ms / 1000, wait_ms % 1000 * 1000000L}, NULL);
   int n = snprintf(head, sizeof head,
-                   "HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %lld\r\n%s\r\n",
-                   (long long)info.st_size, more);
+                   "HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %lld\r\n%s%s\r\n",
+                   (long long)info.st_size, coding, more);
   int failed = send_all(fd, head, (size_t)n, MSG_MORE);
   for (off_t at = 0; !failed && at < info.st_size;) failed = sendfile(fd, file, &at, (size_t)(info.st_size - at)) <= 0;
   close(file);

@@ -9,18 +9,22 @@ import files
 
 MAINTAINER = os.environ.get("DEBEMAIL", "Tureen <tureen@localhost>")
 
+# The libraries that are loaded at run time, which dpkg-shlibdeps cannot see.
+LOADED = "libcurl4t64 | libcurl4 (>= 7.87), libssl3t64 | libssl3"
+
 # For each package: the paths it takes from an installation, what it needs besides the libraries it links, and its description.
 # A path that ends with / is a folder. @LIB@ is the folder for libraries of this architecture.
 PACKAGES = {
     "tureen": {
-        "paths": ["usr/bin/", "usr/libexec/", "usr/share/"], "section": "database", "recommends": "ca-certificates, libpcre2-8-0",
+        "paths": ["usr/bin/", "usr/libexec/", "usr/share/"], "section": "database", "depends": LOADED,
+        "recommends": "ca-certificates, libpcre2-8-0",
         "summary": "sync records with servers and keep them offline",
         "text": "The command runs Lua scripts that keep records in a local SQLite store and sync them with Salesforce\n"
                 "orgs, Parse servers and JSON collections over HTTP. It serves a sandbox org to try it without an account.",
     },
     "libtureen0": {
-        "paths": ["@LIB@/libtureen.so.0"], "section": "libs", "recommends": "libpcre2-8-0",
-        "summary": "offline data sync for programs - shared library",
+        "paths": ["@LIB@/libtureen.so.0"], "section": "libs", "depends": LOADED,
+        "recommends": "ca-certificates, libpcre2-8-0", "summary": "offline data sync for programs - shared library",
         "text": "The library keeps records in a local SQLite store and syncs them with servers on background threads.",
     },
     "libtureen-dev": {

@@ -12,9 +12,7 @@ SWIFT_LICENCE = "Apache-2.0 WITH Swift-exception"
 # Parts of the Swift toolchain that -static-stdlib links in.
 RUNTIME = {
     "swift": ("the Swift standard library and runtime", SWIFT_LICENCE),
-    "swift-foundation": ("FoundationEssentials and FoundationInternationalization", SWIFT_LICENCE),
-    "swift-corelibs-foundation": ("Foundation and CoreFoundation", SWIFT_LICENCE),
-    "swift-foundation-icu": ("International Components for Unicode, under https://www.unicode.org/license.txt", "Unicode-3.0"),
+    "swift-foundation": ("FoundationEssentials", SWIFT_LICENCE),
     "swift-corelibs-libdispatch": ("libdispatch", SWIFT_LICENCE),
 }
 
@@ -29,7 +27,7 @@ def components(root, built):
     linked = linked_targets(built)
     found = [component(folder, versions[folder.name.lower()]) for folder in sorted(checkouts.iterdir())
              if folder.name.lower() in versions and is_linked(folder, linked)]
-    return sorted(found + boringssl(checkouts) + runtime(), key=lambda each: each["name"])
+    return sorted(found + runtime(), key=lambda each: each["name"])
 
 
 def linked_targets(built):
@@ -57,19 +55,6 @@ def licence_of(text):
         if mark in text:
             return name
     raise SystemExit("package: a licence is not known; add it to licences.py")
-
-
-def boringssl(checkouts):
-    """BoringSSL is in the sources of two packages, under different names."""
-    made = []
-    for package, target in [("swift-nio-ssl", "CNIOBoringSSL"), ("swift-crypto", "CCryptoBoringSSL")]:
-        marked = checkouts / package / "Sources" / target / "hash.txt"
-        if marked.is_file():
-            revision = re.search(r"\b[0-9a-f]{40}\b", marked.read_text())
-            made.append({
-                "name": f"boringssl in {package}", "version": revision.group(0) if revision else "NOASSERTION",
-                "url": "https://boringssl.googlesource.com/boringssl", "licence": "Apache-2.0", "texts": []})
-    return made
 
 
 def runtime():

@@ -1,0 +1,56 @@
+import Foundation
+import RestClient
+
+/// Facts about this machine and process.
+enum Machine {
+  /// False if libcurl has another TLS library, which reads the authorities by itself.
+  static let hasOpenSSL = HTTPTransport.libraryVersion?.contains("OpenSSL/") ?? false
+
+  /// An IPv4 address other than the loopback ones; nil if the machine has none.
+  static let outerAddress: String? = {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return nil }
+    defer { freeifaddrs(list) }
+    for entry in sequence(first: list, next: { $0?.pointee.ifa_next }).prefix(while: { $0 != nil }) {
+      guard let address = entry?.pointee.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET) else { continue }
+      var text = [CChar](repeating: 0, count: 64)
+      address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        _ = inet_ntop(AF_INET, &$0.pointee.sin_addr, &text, socklen_t(text.count))
+      }
+      let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if !name.hasPrefix("127.") { return name }
+    }
+    return nil
+  }()
+
+  /// The sockets of networks that a child of this process would inherit, as they stand in /proc. Pairs of sockets within libcurl
+  /// 7.88 lead nowhere.
+  static func inheritedSockets() -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return names.compactMap { name -> String? in
+      var storage = sockaddr_storage(), length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      guard let descriptor = Int32(name) else { return nil }
+      let status = withUnsafeMutablePointer(to: &storage) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+      }
+      guard status == 0, [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return nil }
+      let flags = fcntl(descriptor, F_GETFD)
+      guard flags >= 0, flags & FD_CLOEXEC == 0 else { return nil }
+      let port = withUnsafeBytes(of: storage) { Int($0[2]) << 8 | Int($0[3]) }
+      var peer = sockaddr_storage(), peerLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      let isConnected =
+        withUnsafeMutablePointer(to: &peer) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &peerLength) }
+        } == 0
+      let peerPort = withUnsafeBytes(of: peer) { Int($0[2]) << 8 | Int($0[3]) }
+      return "\(name) from port \(port)\(isConnected ? " to port \(peerPort)" : "")"
+    }
+  }
+
+  /// Runs what blocks on a thread of its own.
+  static func offPool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+    }
+  }
+}
