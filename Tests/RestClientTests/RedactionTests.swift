@@ -1,8 +1,8 @@
 import JSON
-import RestClient
 import TestSupport
 import Testing
 
+@testable import RestClient
 @testable import Salesforce
 
 @Suite(.timeLimit(.minutes(60))) struct RedactionTests {
@@ -49,6 +49,17 @@ import Testing
     #expect(log.text.contains("/services/data/v66.0/query") && log.text.contains("/services/oauth2/token"))
     #expect(!log.text.contains("SECRET"))
     #expect(!"\(traces.all)".contains("SECRET"))
+  }
+
+  /// The message shows the beginning of the body, which can end within a secret.
+  @Test func error_ofABodyThatIsCutInASecret_showsNoPart() throws {
+    let secret = "SECRET-0123456789", settings = try ConnectionSettings(name: "api", baseURL: "http://127.0.0.1")
+    for shown in 0...Tuning.shownCharacters {
+      let text = String(repeating: "x", count: shown) + secret
+      let response = RestResponse(status: 400, headers: [("Content-Type", "text/plain")], body: ResponseBody(Array(text.utf8)))
+      let error = settings.error(response, hiding: [secret])
+      #expect(!error.message.contains("S") && error.body?.contains("S") == false, "\(shown): \(error.message)")
+    }
   }
 
   @Test func session_storedAndRead_isTheSame() throws {

@@ -10,7 +10,9 @@ package enum ConnectionErrors {
 
   /// Returns the error that a response stands for.
   ///
-  /// - Parameter name: The server's name in messages.
+  /// - Parameters:
+  ///   - response: Without secrets: the message may show the beginning of the body, and a part of a secret is not recognised.
+  ///   - name: The server's name in messages.
   static func error(
     _ response: RestResponse, of name: String, paths: ConnectionSettings.ErrorPaths, code: RestError.Code = .httpStatus
   ) -> RestError {

@@ -57,8 +57,10 @@ extension ConnectionSettings {
     response.status == 401 || parseRefusal(response) != nil
   }
 
-  /// Returns the error that a response stands for.
-  func error(_ response: RestResponse) -> RestError {
+  /// Returns the error that a response stands for, without the secrets that the server repeats. They are removed first, because
+  /// its message may show a part of the body.
+  func error(_ response: RestResponse, hiding secrets: [String]) -> RestError {
+    let response = TokenRedaction(secrets).cleaned(response)
     let refusal = parseRefusal(response)
     let error = ConnectionErrors.error(
       response, of: name, paths: errors, code: response.status == 401 ? .notAuthenticated : .httpStatus)

@@ -83,9 +83,9 @@ extension RestConnection {
           return answer
         }
         isRenewed = true
-        let error = settings.error(answer.response)
+        let error = settings.error(answer.response, hiding: answer.secrets)
         do throws(RestError) {
-          guard let fresh = try await authorization.headers(replacing: refused, because: error.without(refused.secrets)) else {
+          guard let fresh = try await authorization.headers(replacing: refused, because: error) else {
             return answer
           }
           authorized = fresh

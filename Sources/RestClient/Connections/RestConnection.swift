@@ -190,7 +190,7 @@ public final class RestConnection: Sendable {
       throw answer.response.invalidBody("304 was sent for an unconditional request")
     }
     guard (200..<300).contains(status) || status == 304 || status == 300 else {
-      throw settings.error(answer.response).without(answer.secrets).following(lostAttempt: answer.followsLostAttempt)
+      throw settings.error(answer.response, hiding: answer.secrets).following(lostAttempt: answer.followsLostAttempt)
     }
     let response = hidesSecrets ? TokenRedaction(answer.secrets).cleaned(answer.response) : answer.response
     return ConnectionResponse(

@@ -107,8 +107,8 @@ actor TokenKeeper {
     let response = try await ask(headers(secret), form(secret))
     guard (200..<300).contains(response.status) else {
       guard (400..<500).contains(response.status), response.status != 408, response.status != 429 else {
-        throw redaction(secret).cleaned(
-          ConnectionErrors.error(response, of: "\(name): \(credentials.tokenURL)", paths: .init()))
+        let clean = redaction(secret).cleaned(response)
+        throw ConnectionErrors.error(clean, of: "\(name): \(credentials.tokenURL)", paths: .init())
       }
       let count = known?.key == fresh.key ? (known?.refusal?.count ?? 0) + 1 : 1
       fresh.refusal = refusal(response, count, redaction(secret))
@@ -168,7 +168,7 @@ actor TokenKeeper {
   private func refusal(_ response: RestResponse, _ count: Int, _ redaction: TokenRedaction) -> StoredToken.Refusal {
     let code = (try? response.body.json())?["error"]?.stringValue
     let isFinal = [401, 403].contains(response.status) || ["invalid_client", "unauthorized_client"].contains(code)
-    let said = ConnectionErrors.message(of: response, paths: .init()).map { redaction.cleaned($0) }
+    let said = ConnectionErrors.message(of: redaction.cleaned(response), paths: .init())
     // In minutes.
     let waits = [1.0, 5, 15, 60]
     return StoredToken.Refusal(
