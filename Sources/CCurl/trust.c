@@ -58,8 +58,8 @@ int ccurl_has_system_authorities(void) {
     return has;
 }
 
-/* The first certificate of the authorities, PEM. Newer versions of libcurl would read the file that they were built with, for each
- * connection, unless they are given something else. set_store puts the whole store in its place. */
+/* The first certificate of the authorities, PEM. Newer versions of libcurl would read the file that they were built with, for
+ * each connection, unless they are given something else. set_store puts the whole store in its place. */
 static struct curl_blob placeholder;
 
 /* Keeps the first certificate of a text. */

@@ -230,7 +230,7 @@ struct IsolatedRunTests {
   /// The command ends although what the script has called goes on.
   @Test(arguments: [
     #"smartstore.runSmartQuery(smartstore.buildSmartQuerySpec("SELECT printf('%.*c', 200000000, 'a') LIKE '%" .. ("a"):rep(990) .. "b'", 1), print)"#,
-    #"for i = 1, 20000 do smartstore.reIndexSoup("s", { "a" }, print) end"#,
+    #"for i = 1, 2000 do smartstore.reIndexSoup("s", { "a" }, print) end"#,
     #"smartstore.removeFromSoup("s", smartstore.buildSmartQuerySpec("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id FROM c WHERE x < 0", 1), print)"#,
   ])
   func run_callsWithoutEnd_endWithTheTimeLimit(statement: String) async throws {
@@ -242,7 +242,7 @@ struct IsolatedRunTests {
       tureen.main(function()
         assert(tureen.await(smartstore.registerSoup, "s", { { path = "a", type = "string" } }))
         local entries = tureen.array {}
-        for i = 1, 500 do entries[i] = { a = "x" .. i, b = ("y"):rep(200) } end
+        for i = 1, 4000 do entries[i] = { a = "x" .. i, b = ("y"):rep(200) } end
         assert(tureen.await(smartstore.upsertSoupEntries, "s", entries))
         \(statement)
         print "called"

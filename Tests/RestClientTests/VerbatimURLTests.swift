@@ -5,7 +5,7 @@ import Testing
 @testable import RestClient
 
 /// URLs arrive as the request log shows them, wherever they come from.
-@Suite(.timeLimit(.minutes(10))) struct VerbatimURLTests {
+@Suite(.timeLimit(.minutes(60))) struct VerbatimURLTests {
   /// A path and its spelling in the request line, for both the path and the query.
   static let spellings = [
     ("/in%20progress[1]?filter[a]=in%20progress", "/in%20progress[1]?filter[a]=in%20progress"),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests the sandbox's TLS on the wire, with clients that do what libraries do not: programs of Python's `ssl`.
-@Suite(.timeLimit(.minutes(10))) struct TLSWireTests {
+@Suite(.timeLimit(.minutes(60))) struct TLSWireTests {
   /// What each program starts with. `plain()` connects, `tls()` shakes hands, `request(...)` makes the text of a request.
   private static let start = #"""
     import os, socket, ssl, struct, sys, threading, time

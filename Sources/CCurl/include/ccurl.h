@@ -86,8 +86,8 @@ int ccurl_transfer_start(
 void ccurl_transfer_stop(ccurl_transfer *_Nonnull transfer, ccurl_loop *_Nonnull loop);
 /* Bytes of requests and CONNECTs written so far (without a body that was sent on its own), and of this body. */
 void ccurl_transfer_written(const ccurl_transfer *_Nonnull transfer, int64_t *_Nonnull head, int64_t *_Nonnull body);
-/* Whether the connection that is about to be used was kept, and its peer has closed it or sent something. Newer versions of libcurl
- * do not look within a second of the last use. In `started` alone. */
+/* Whether the connection that is about to be used was kept, and its peer has closed it or sent something. Newer versions of
+ * libcurl do not look within a second of the last use. In `started` alone. */
 int ccurl_transfer_is_stale(const ccurl_transfer *_Nonnull transfer);
 /* The peer's numeric address, "" before there is one; valid until the transfer is reset. */
 const char *_Nonnull ccurl_transfer_peer(const ccurl_transfer *_Nonnull transfer);

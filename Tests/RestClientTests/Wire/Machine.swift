@@ -23,30 +23,6 @@ enum Machine {
     return nil
   }()
 
-  /// The sockets of networks that a child of this process would inherit, as they stand in /proc. Pairs of sockets within libcurl
-  /// 7.88 lead nowhere.
-  static func inheritedSockets() -> [String] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-    return names.compactMap { name -> String? in
-      var storage = sockaddr_storage(), length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-      guard let descriptor = Int32(name) else { return nil }
-      let status = withUnsafeMutablePointer(to: &storage) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-      }
-      guard status == 0, [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return nil }
-      let flags = fcntl(descriptor, F_GETFD)
-      guard flags >= 0, flags & FD_CLOEXEC == 0 else { return nil }
-      let port = withUnsafeBytes(of: storage) { Int($0[2]) << 8 | Int($0[3]) }
-      var peer = sockaddr_storage(), peerLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
-      let isConnected =
-        withUnsafeMutablePointer(to: &peer) {
-          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &peerLength) }
-        } == 0
-      let peerPort = withUnsafeBytes(of: peer) { Int($0[2]) << 8 | Int($0[3]) }
-      return "\(name) from port \(port)\(isConnected ? " to port \(peerPort)" : "")"
-    }
-  }
-
   /// Runs what blocks on a thread of its own.
   static func offPool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in

@@ -4,7 +4,7 @@ import Testing
 @testable import RestClient
 
 /// What is known about a request that got no response, and the connections between requests.
-@Suite(.timeLimit(.minutes(10))) struct WireOutcomeTests {
+@Suite(.timeLimit(.minutes(60))) struct WireOutcomeTests {
   enum Ending: CaseIterable { case fin, rst }
 
   /// libcurl sends a request again, whatever its method, when a kept connection breaks before the first byte of the response.

@@ -4,7 +4,7 @@ import Testing
 @testable import RestClient
 
 /// Requests through a proxy: CONNECT for other machines, nothing for this one.
-@Suite(.timeLimit(.minutes(10))) struct WireProxyTests {
+@Suite(.timeLimit(.minutes(60))) struct WireProxyTests {
   /// A proxy that connects everything to one server of this machine. It serves one response itself, so that no second socket is
   /// needed: the TLS of the client ends in the connection to it.
   private func proxy(_ authority: TestAuthority, status: String = "200 Connected", names: [String] = ["DNS:org.example"]) throws

@@ -5,7 +5,7 @@ import Testing
 @testable import RestClient
 
 /// What arrives at the server.
-@Suite(.timeLimit(.minutes(10))) struct WireRequestTests {
+@Suite(.timeLimit(.minutes(60))) struct WireRequestTests {
   /// Answers with the request: its head, an empty line, and its body.
   private func echo(host: String = "127.0.0.1") throws -> WireServer {
     try WireServer(host: host) { connection in

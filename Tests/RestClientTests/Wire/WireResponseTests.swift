@@ -5,7 +5,7 @@ import Testing
 @testable import RestClient
 
 /// What comes back: interim responses, lengths, limits, damage.
-@Suite(.timeLimit(.minutes(10))) struct WireResponseTests {
+@Suite(.timeLimit(.minutes(60))) struct WireResponseTests {
   /// A server that sends a text to each request and then closes the connection.
   private func sending(_ text: String, keeps: Bool = false) throws -> WireServer {
     try WireServer { connection in

@@ -6,7 +6,7 @@ import Testing
 @testable import RestClient
 
 /// Certificates and versions of TLS.
-@Suite(.timeLimit(.minutes(10))) struct WireTLSTests {
+@Suite(.timeLimit(.minutes(60))) struct WireTLSTests {
   private func server(_ identity: WireServer.Identity) throws -> WireServer {
     try WireServer(identity) { connection in
       while let (_, body) = connection.request() { connection.answer("\(connection.served) \(body.count)") }

@@ -5,7 +5,7 @@ import Testing
 @testable import RestClient
 
 /// Limits of time, cancellation, and the end of a transport.
-@Suite(.timeLimit(.minutes(10))) struct WireTimeTests {
+@Suite(.timeLimit(.minutes(60))) struct WireTimeTests {
   private static let hour = 3_600.0
 
   /// Answers each request only when the client closes the connection.
