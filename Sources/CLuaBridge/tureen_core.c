@@ -261,6 +261,16 @@ static int core_place(lua_State *L) {
   return 1;
 }
 
+/* parameters(fn) -> the number of arguments that a function takes, the largest integer for any number       [-1, +1, e] */
+static int core_parameters(lua_State *L) {
+  lua_Debug record;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_getinfo(L, ">u", &record);
+  lua_pushinteger(L, record.isvararg ? LUA_MAXINTEGER : record.nparams);
+  return 1;
+}
+
 /* raise(code, message): an error of the domain `bridge`, with the script's position.                    [-2, +0, v] */
 static int core_raise(lua_State *L) {
   return tureen_raise(L, luaL_checkstring(L, 1), "%s", luaL_checkstring(L, 2));
@@ -356,14 +366,15 @@ void tureen_core_push(lua_State *L) {
       {"now", tureen_clock_now},     {"alarm", tureen_clock_alarm}, {"cancel", core_cancel},
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
-      {"place", core_place},         {"log", core_log},             {"leave", core_leave},
+      {"place", core_place},         {"parameters", core_parameters}, {"log", core_log},
+      {"leave", core_leave},
       {"where", core_where},         {"plug", tureen_plug},         {"unplug", tureen_unplug},
       {"answer", tureen_answer_call},  {"guest_calls", core_guest_calls},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};
   int bridge = lua_gettop(L);
-  lua_createtable(L, 0, 33);
+  lua_createtable(L, 0, 34);
   lua_pushvalue(L, bridge);
   luaL_setfuncs(L, functions, 1);
   lua_pushlightuserdata(L, NULL);

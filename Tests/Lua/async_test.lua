@@ -149,6 +149,80 @@ function tests.test_coroutines_of_the_scripts_own_making()
   same(coroutine.status(co), "dead")
 end
 
+--- Returns a function that gives the items of a generator, which `begin` pauses before each one.
+local function generator(begin)
+  return coroutine.wrap(function()
+    for i = 1, 3 do
+      begin()
+      coroutine.yield("item" .. i)
+    end
+  end)
+end
+
+function tests.test_wait_in_a_coroutine_that_a_task_resumes_is_misuse()
+  local rest = ": it cannot wait in a coroutine that a task resumes, because the pause would end that resume without a value; "
+    .. "wait before it, or make the coroutine a task with tureen.async"
+  local waits = {
+    await = function() await(smartstore.soupExists, "s") end,
+    sleep = function() tureen.sleep(1) end,
+    all = function() tureen.all { function() end } end,
+    waitEvent = function() tureen.waitEvent "sync" end,
+    timeout = function() tureen.timeout(1, smartstore.soupExists, "s") end,
+  }
+  for name, begin in pairs(waits) do
+    async(expect(function()
+      raises(name .. rest, generator(begin))
+      tureen.sleep(0)
+      raises(name .. rest, generator(begin))
+      local deeper = coroutine.wrap(function() generator(begin)() end)
+      raises(name .. rest, deeper)
+    end))
+  end
+end
+
+function tests.test_coroutines_and_tasks_inside_a_task()
+  async(expect(function()
+    local items = {}
+    for item in generator(function() end) do items[#items + 1] = item end
+    same(items, { "item1", "item2", "item3" })
+    -- A task that a coroutine starts waits as any other.
+    local inner = coroutine.wrap(function() return async(function() return await(smartstore.soupExists, "s").action end) end)()
+    same(await(inner), "pgSoupExists")
+  end))
+end
+
+function tests.test_coroutine_of_a_callback_waits_while_a_task_polls()
+  async(expect(function()
+    local done
+    tureen.after(0, function()
+      coroutine.wrap(function() done = await(smartstore.soupExists, "s").action end)()
+    end)
+    while not done do tureen.poll(1000) end
+    same(done, "pgSoupExists")
+    -- The polling task is still a task.
+    raises("sleep: it cannot wait in a coroutine that a task resumes, because the pause would end that resume without a value; "
+      .. "wait before it, or make the coroutine a task with tureen.async", coroutine.wrap(tureen.sleep), 1)
+  end))
+end
+
+function tests.test_error_whose_text_raises_fails_its_task_alone()
+  local err = setmetatable({}, { __tostring = function() error "inner" end })
+  local reports = {}
+  tureen.onerror = function(reported) reports[#reports + 1] = reported end
+  local task = async(function() error(err) end)
+  same(task:status(), "failed")
+  same(rawequal(reports[1], err), true)
+  async(expect(function()
+    local value, failure = await(async(function()
+      await(smartstore.soupExists, "s")
+      error(err)
+    end))
+    same(value, nil)
+    same({ failure.code, failure.message }, { "raised", "a table that cannot be converted to text" })
+    same(rawequal(failure.value, err), true)
+  end))
+end
+
 function tests.test_closed_coroutine_drops_its_result()
   local co = coroutine.create(function()
     await(smartstore.soupExists, "s")

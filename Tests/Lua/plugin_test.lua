@@ -61,6 +61,45 @@ tests.test_errors_without_parts_are_filled = case(function()
   same(failing("com.acme.printer", "raises_table").domain, "bridge")
 end)
 
+tests.test_action_that_takes_no_callbacks_and_returns_nothing_answers_null = case(function()
+  local printed = 0
+  local function count() printed = printed + 1 end
+  local kept
+  local _ <close> = plugin("com.acme.printer", {
+    none = function() count() end,
+    args = function(_) count() end,
+    waits = function(_) tureen.sleep(0) count() end,
+    returns_nil = function(_) count() return nil end,
+    -- These can still answer through a callback.
+    success = function(_, success) kept = success end,
+    any = function(...) kept = select(2, ...) end,
+  })
+  local printer = tureen.service "com.acme.printer"
+  for _, action in ipairs { "none", "args", "waits", "returns_nil" } do
+    same({ await(printer[action], {}) }, { tureen.null }, action)
+  end
+  same(printed, 4)
+  for _, action in ipairs { "success", "any" } do
+    local task = tureen.async(function() return await(printer[action], {}) end)
+    kept = nil
+    while not kept do tureen.sleep(0) end
+    tureen.sleep(0)
+    same(task:status(), "running", action)
+    kept(action)
+    same(await(task), action)
+  end
+end)
+
+tests.test_error_whose_text_raises_is_still_an_answer = case(function()
+  local function bad() return setmetatable({}, { __tostring = function() error "inner" end }) end
+  local _ <close> = plugin("com.acme.printer", {
+    raises = function() error(bad()) end,
+    returns = function() return nil, bad() end,
+  })
+  same(failing("com.acme.printer", "raises").code, "raised")
+  same(failing("com.acme.printer", "returns").code, "failed")
+end)
+
 tests.test_action_awaits_before_it_answers = case(function()
   local _ <close> = plugin("com.acme.printer", {
     slow = function(args, success)
@@ -174,7 +213,7 @@ tests.test_cancel_reaches_an_action_that_waits_for_a_callback = case(function()
         success "stopped at page 2"
       end
     end,
-    silent = function() end,
+    silent = function(_, _) end,
   })
   for action, wanted in pairs { asks = "stopped at page 2", silent = "cancelled" } do
     local ended

@@ -352,7 +352,7 @@ function tureen.pending() end
 function tureen.async(fn, ...) end
 
 --- Calls fn with its own callbacks and waits for the answer, or waits for a task. For a function that waits by itself,
---- such as sleep, it just calls fn(...).
+--- such as sleep, it just calls fn(...). A coroutine that a task resumes cannot wait: that raises an error.
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
@@ -406,7 +406,8 @@ function tureen.cancel(id) end
 
 --- Adds a service to this host: a name and actions. An action is a function (args, success, error, progress, call) that
 --- runs as a task and may await. It answers once: with success(value) or error(err), at once or later, or by returning
---- a value, or nil and an error. Raises for a name that is taken or not reverse-DNS.
+--- a value, or nil and an error. An action that takes only args and returns nothing has answered null. Raises for a
+--- name that is taken or not reverse-DNS.
 ---@param name string  the reverse-DNS name, such as com.acme.printer
 ---@param actions table  functions by the names of the actions: table<string, tureen.PluginAction>
 ---@param spec table?  {actions = {name = {arguments = ...}}}, in the form of bridge-spec/actions: a call with wrong arguments fails before the action is called

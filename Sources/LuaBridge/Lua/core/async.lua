@@ -38,7 +38,7 @@ end
 --- Returns the error table, with a traceback, that a raising task passes to the tasks that await it.
 local function as_error(err, traceback)
   if not core.is_error(err) then
-    err = calls.new_error("raised", tostring(err), { value = err })
+    err = calls.new_error("raised", guard.text(err), { value = err })
   end
   if err.traceback == nil then err.traceback = traceback end
   return err
@@ -75,9 +75,17 @@ local function stepped(thread, task, ok, ...)
   if task and coroutine.status(thread) == "dead" then finish(task, "done", ...) end
 end
 
+--- Restores the task that ran before a coroutine was resumed.
+local function left(before, ...)
+  calls.task = before
+  return ...
+end
+
 --- Resumes a coroutine until it waits again or ends.
 local function step(thread, ...)
-  return stepped(thread, task_of[thread], coroutine.resume(thread, ...))
+  local before, task = calls.task, task_of[thread]
+  calls.task = task
+  return stepped(thread, task, left(before, coroutine.resume(thread, ...)))
 end
 
 --- Creates a task without starting it. `start(task, ...)` runs `fn(...)` up to its first `await`.
@@ -250,16 +258,25 @@ local function call(fn, settle, ...)
   fn(table.unpack(given, 1, given.n + 2))
 end
 
+--- Raises if a coroutine that is not a task would wait inside a task: its pause would reach the code that resumed it as a value.
+local function check_thread(caller, thread)
+  if not coroutine.isyieldable() then
+    core.raise("invalidArguments",
+      caller .. ": it can wait only inside a task; call it inside tureen.async(function() ... end)")
+  end
+  if calls.task and task_of[thread] == nil then
+    core.raise("invalidArguments", caller .. ": it cannot wait in a coroutine that a task resumes, because the pause would end "
+      .. "that resume without a value; wait before it, or make the coroutine a task with tureen.async")
+  end
+end
+
 --- Calls `begin(settle)`, suspends the running coroutine until `settle(...)` is called, and returns its arguments.
 ---
 --- `begin` runs at once and may settle at once. It returns the task to cancel together with this one, if any, and a list of the
 --- awaited tasks. `fn` is the function that was given callbacks.
 function M.wait(caller, begin, fn)
-  if not coroutine.isyieldable() then
-    core.raise("invalidArguments",
-      caller .. ": it can wait only inside a task; call it inside tureen.async(function() ... end)")
-  end
   local thread = coroutine.running()
+  check_thread(caller, thread)
   local task = task_of[thread]
   if task and task.cancelled then return nil, cancelled_error() end
   local outcome, is_waiting

@@ -257,9 +257,10 @@ local function deliver(caller)
   if polling then
     core.raise("invalidArguments", caller .. ": must not be called from a callback that poll is running")
   end
-  polling = true
+  local task = M.task -- callbacks do not belong to the task that polls
+  polling, M.task = true, nil
   local ok, delivered = pcall(core.on_main, deliver_batch)
-  polling = false
+  polling, M.task = false, task
   if not ok then error(delivered, 0) end
   return delivered
 end
@@ -276,6 +277,9 @@ end
 
 --- Set by the module for tasks. Called when nothing is pending; may start new calls.
 M.on_idle = nil
+
+--- Set by the module for tasks: the task that is running, also while it has resumed other coroutines.
+M.task = nil
 
 --- Runs the waiting callbacks on the main state. Waits at most `timeout_ms` for the first one.
 ---@param timeout_ms number?  milliseconds; default 0

@@ -14,11 +14,17 @@ local M = {
 
 local announcing = false
 
+--- Returns the text of a script's value. Never raises, unlike `tostring`, which runs the value's `__tostring`.
+---@return string
+function M.text(value)
+  local ok, text = pcall(tostring, value)
+  return ok and text or ("a %s that cannot be converted to text"):format(type(value))
+end
+
 --- The default handling: prints the error and a traceback on stderr, and marks the run as failed.
 local function default_onerror(err, traceback)
   if M.failure == nil then M.failure = { err = err } end
-  local ok, text = pcall(tostring, err)
-  core.report("tureen: " .. (ok and text or "an error that cannot be converted to text") .. "\n" .. traceback, err)
+  core.report("tureen: " .. M.text(err) .. "\n" .. traceback, err)
 end
 
 --- Passes an uncaught error to the listeners of `uncaughtError` and to `tureen.onerror`. Never raises.

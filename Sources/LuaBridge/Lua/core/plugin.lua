@@ -2,7 +2,8 @@
 ---
 --- An action is a function `(args, success, error, progress, call)`. For each call it runs as a task, from `poll`, and may
 --- `await`. It answers once: by calling `success(value)` or `error(err)`, now or later, or by returning a value, or nil and an
---- error. Raising an error answers the call, too.
+--- error. Raising an error answers the call, too. An action that takes at most `args` cannot answer later: if it returns nothing,
+--- its answer is null.
 local core = ...
 local guard = core.import "guard"
 local event = core.import "event"
@@ -34,7 +35,7 @@ end
 --- Converts a plug-in's error to the object that the caller gets.
 local function as_error(err, service)
   if type(err) == "table" and not core.is_array(err) and rawget(err, 1) == nil then return err end
-  local message = (err == nil or err == core.null) and "the plug-in gave no reason" or tostring(err)
+  local message = (err == nil or err == core.null) and "the plug-in gave no reason" or guard.text(err)
   return { domain = service, code = "failed", message = message }
 end
 
@@ -46,7 +47,7 @@ local function send(id, kind, value, name)
   if kind ~= PROGRESS then open[id] = nil end
   if ok then return taken end
   if kind ~= PROGRESS then
-    local message = type(taken) == "table" and taken.message or tostring(taken)
+    local message = type(taken) == "table" and taken.message or guard.text(taken)
     core.answer(id, ERROR, { domain = "bridge", code = "invalidArguments", message = "the plug-in's answer: " .. message }, name)
   end
   error(taken, 0)
@@ -63,7 +64,8 @@ end
 
 local calls_of_scripts = {}
 
---- Answers with the results of an action. If it returned nothing, its callbacks answer, now or later.
+--- Answers with the results of an action. If it returned nothing, its callbacks answer, now or later; an action that did not take
+--- them has answered null.
 function calls_of_scripts.ended(task, value, err)
   local call = task.call
   local id = call.id
@@ -74,6 +76,8 @@ function calls_of_scripts.ended(task, value, err)
     pcall(send_error, id, err, task.service) -- a raised error may have no JSON form; `send` reports that to the caller
   elseif call.cancelled and call.oncancel == nil then
     send_error(id, cancelled_error(), task.service)
+  elseif not task.takes_callbacks then
+    send(id, RESULT, core.null, "success")
   end
 end
 
@@ -82,6 +86,7 @@ local function perform(id, plugin, action, args)
   local service, call = plugin.service, { id = id, action = action, cancelled = false }
   local task = async.create(plugin.actions[action], calls_of_scripts)
   task.call, task.service = call, service
+  task.takes_callbacks = core.parameters(plugin.actions[action]) > 1
   open[id] = task
   local function success(value) return send(id, RESULT, value, "success") end
   local function failure(err) return send_error(id, err, service) end

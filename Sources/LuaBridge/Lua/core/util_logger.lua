@@ -1,6 +1,7 @@
 --- Log lines on stderr, and URLs without their secrets.
 local core = ...
 local arguments = core.import "arguments"
+local guard = core.import "guard"
 
 ---@class tureen.logger
 local M = {}
@@ -30,7 +31,7 @@ function M.log(name, message)
     core.raise("invalidArguments",
       ("log: argument 1 'level' must be error, warn, info or debug, got '%s'"):format(tostring(name)))
   end
-  if LEVELS[name] <= LEVELS[level] then core.log(name .. ": " .. tostring(message)) end
+  if LEVELS[name] <= LEVELS[level] then core.log(name .. ": " .. guard.text(message)) end
 end
 
 --- Writes a line of level info.

@@ -11,6 +11,7 @@ local client = core.import "force_notifications"
 local collection = core.import "force_collection"
 local conflict = core.import "force_conflict"
 local fetch = core.import "force_fetch"
+local guard = core.import "guard"
 local model = core.import "force_model"
 local modes = core.import "force_modes"
 local storecache = core.import "force_storecache"
@@ -62,10 +63,10 @@ end
 ---@param err any
 ---@return table
 function M.Error(err)
-  if type(err) ~= "table" then return { type = "Error", message = tostring(err) } end
+  if type(err) ~= "table" then return { type = "Error", message = guard.text(err) } end
   local result = {}
   for key, value in pairs(err) do result[key] = value end
-  result.type, result.message = kind_of(err), err.message or tostring(err)
+  result.type, result.message = kind_of(err), err.message or guard.text(err)
   if result.type == "RestError" then result.details = err.errors or core.array() end
   return result
 end

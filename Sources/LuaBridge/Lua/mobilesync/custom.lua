@@ -21,6 +21,7 @@
 --- A resolver, named by `options.resolver` of a sync with mergeMode MERGE, resolves conflicts:
 ---   resolver(conflict) -> record                                         or "local", "server", "skip"; nil means "skip"
 local core = ...
+local guard = core.import "guard"
 local calls = core.import "calls"
 local async = core.import "async"
 local arguments = core.import "arguments"
@@ -43,7 +44,7 @@ local function registry(caller, kind)
     local ok, found = pcall(require, name)
     if not ok then
       return nil, ("no %s is registered under that name, and module '%s' cannot be loaded: %s"):format(
-        kind.noun, name, tostring(found))
+        kind.noun, name, guard.text(found))
     end
     if type(found) ~= kind.type then
       return nil, ("module '%s' must return %s, got %s"):format(name, kind.meaning, type(found))
@@ -85,7 +86,7 @@ local function find_transform(name)
   local module, member = name:match("^(.+)%.([^.]+)$")
   local ok, found = pcall(require, module)
   if not ok then
-    return nil, ("nothing is registered as '%s', and module '%s' cannot be loaded: %s"):format(name, module, tostring(found))
+    return nil, ("nothing is registered as '%s', and module '%s' cannot be loaded: %s"):format(name, module, guard.text(found))
   end
   local fn = type(found) == "table" and found[member]
   if type(fn) ~= "function" then return nil, ("module '%s' has no function '%s'"):format(module, member) end
@@ -128,7 +129,7 @@ end
 local function reason(problem)
   if problem == nil or problem == core.null then return nil end
   if type(problem) == "table" and type(problem.message) == "string" then return problem.message end
-  return tostring(problem)
+  return guard.text(problem)
 end
 
 --- Returns the time stamp in a function's second result; nil if it is something else.
