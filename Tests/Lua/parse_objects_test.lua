@@ -196,6 +196,16 @@ tests.test_destroy_of_what_is_gone_is_no_error = case(function()
   same(fails("httpStatus", note:fetch()).parseCode, 101)
 end)
 
+tests.test_destroy_without_the_right_is_an_error = case(function()
+  local Note = support.class("RightsNote", { soup = "rights_notes", cacheMode = "server-first" })
+  local note = assert(Note { title = "a", ACL = { ["*"] = { read = true } } }:save())
+  local err = fails("httpStatus", note:destroy())
+  same({ err.parseCode, err.message },
+    { 101, "the object is not deleted: it is readable, but may not be deleted (Object not found.)" })
+  same(#support.entries "rights_notes", 1)
+  fails("httpStatus", parse.delete("RightsNote", note.objectId, { cacheMode = "server-only" }))
+end)
+
 function tests.test_callbacks_get_the_value_or_the_error()
   local Note = parse.class "CallbackNote"
   Note { title = "a" }:save(harness.expect(function(note)

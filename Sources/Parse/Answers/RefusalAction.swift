@@ -1,6 +1,6 @@
 /// How a sync reacts to a refusal.
 enum RefusalAction: Sendable, Equatable {
-  /// The object is gone, as intended.
+  /// The object is gone, as intended, unless it is still readable.
   case done
   /// Wait, then repeat the request, up to this number of attempts in all.
   case retry(attempts: Int)
@@ -81,6 +81,17 @@ extension ServerRefusal {
     case .read, .create, .update: message.hasPrefix("Permission denied") ? .noPermission : kind == .create ? .flag : .readBack
     case .batch: .stop
     }
+  }
+
+  /// The refusal of a delete with an error that says that the object does not exist, although it does.
+  var ofKeptObject: ServerRefusal {
+    ServerRefusal(
+      status: status, code: code, message: "the object is not deleted: it is readable, but may not be deleted (\(message))")
+  }
+
+  /// The refusal of a link with an error that says that its owner does not exist, although it does.
+  var ofKeptOwner: ServerRefusal {
+    ServerRefusal(status: status, code: code, message: "its owner is readable, but may not be changed (\(message))")
   }
 
   private func actionByStatus(_ kind: RequestKind) -> RefusalAction {

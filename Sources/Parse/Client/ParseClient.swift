@@ -177,11 +177,16 @@ public final class ParseClient: Sendable {
   }
 
   /// Deletes an object. It is not an error if the object is already gone.
+  ///
+  /// - Throws: `RestError` with code 101 if the object is readable and the user may not delete it.
   public func delete(_ className: String, _ objectId: String) async throws {
     do {
       _ = try await exchange.send(ObjectRequest.delete(className, objectId).request, as: .delete)
     } catch let error as RestError {
-      guard ServerRefusal(error)?.action(for: .delete) == .done else { throw error }
+      guard let refusal = ServerRefusal(error), refusal.action(for: .delete) == .done else { throw error }
+      guard try await exchange.readable([objectId], in: className).isEmpty else {
+        throw error.recoded(.httpStatus, refusal.ofKeptObject.message)
+      }
     }
   }
 }

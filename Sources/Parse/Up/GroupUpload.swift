@@ -32,6 +32,7 @@ struct GroupUpload: Sendable {
     let rows = plans.compactMap { plan -> RowUpload? in if case .row(let row) = plan, row.request != nil { row } else { nil } }
     let outcomes = await outcomes(of: rows)
     stopIfAllAreForbidden(outcomes)
+    let kept = await keptObjects(rows, outcomes)
     var answered = zip(rows, outcomes).makeIterator(), results: [UploadResult?] = []
     var end = outcomes.lazy.compactMap(\.end).first
     for (plan, upload) in zip(plans, group.uploads) {
@@ -41,7 +42,7 @@ struct GroupUpload: Sendable {
       case .row(let row) where row.request == nil: result = row.succeeded([:])
       case .row:
         guard let (row, outcome) = answered.next() else { continue }
-        do { result = try await self.result(row, outcome) } catch { end = end ?? error }
+        do { result = try await self.result(row, outcome, kept) } catch { end = end ?? error }
       }
       if let result { note(result, batch.entry(upload.index), upload.action) }
       results.append(result)
@@ -87,11 +88,28 @@ struct GroupUpload: Sendable {
 
   // MARK: Results
 
+  /// The ids of objects that the server says do not exist when asked to delete them, and that are still readable.
+  private typealias KeptObjects = Result<Set<String>, any Error>
+
+  private func keptObjects(_ rows: [RowUpload], _ outcomes: [BatchSender.Outcome]) async -> KeptObjects {
+    let ids = zip(rows, outcomes).compactMap { row, outcome -> String? in
+      guard case .refused(let refusal) = outcome, row.request?.kind == .delete, refusal.action(for: .delete) == .done else {
+        return nil
+      }
+      return batch.serverId(row.upload.index)
+    }
+    do {
+      return .success(try await exchange.readable(ids, in: className))
+    } catch {
+      return .failure(error)
+    }
+  }
+
   /// - Returns: nil for a write that was not executed, or that may be sent again.
-  private func result(_ row: RowUpload, _ outcome: BatchSender.Outcome) async throws -> UploadResult? {
+  private func result(_ row: RowUpload, _ outcome: BatchSender.Outcome, _ kept: KeptObjects) async throws -> UploadResult? {
     switch outcome {
     case .done(let answer): return row.succeeded(answer)
-    case .refused(let refusal): return try await result(row, refusal)
+    case .refused(let refusal): return try await result(row, refusal, kept)
     case .unknown(let refusal): return try pending(row, refusal)
     case .lost(let error, true) where row.request?.verb == .create:
       return try pending(row, ServerRefusal(status: nil, code: nil, message: "\(error)"))
@@ -105,10 +123,12 @@ struct GroupUpload: Sendable {
     return pending
   }
 
-  private func result(_ row: RowUpload, _ refusal: ServerRefusal) async throws -> UploadResult {
+  private func result(_ row: RowUpload, _ refusal: ServerRefusal, _ kept: KeptObjects) async throws -> UploadResult {
     let kind = row.request?.kind ?? .update
     switch refusal.action(for: row.adopted == nil ? kind : .create) {
-    case .done: return row.succeeded([:])
+    case .done:
+      guard try kept.get().contains(batch.serverId(row.upload.index) ?? "") else { return row.succeeded([:]) }
+      return try row.failed(refusal.ofKeptObject, at: now, isLasting: false)
     case .readBack: return try row.failed(refusal, at: now, isLasting: false, says: .recordMayBeGone)
     case .duplicate:
       return try await adopted(row, refusal) ?? row.failed(refusal, at: now, isLasting: true)

@@ -73,10 +73,12 @@ struct LinkUpTarget: SyncUpTarget {
       if upload.action == .delete { all[i].unlink(link.relatedId) } else { all[i].link(link.relatedId) }
       changes[owner] = all
     }
-    let outcomes = try await send(owners, changes, context)
+    let (outcomes, kept) = try await send(owners, changes, context)
     let results = zip(rows, group.uploads).map { row, upload -> UploadResult? in
       guard let link = row.link else { return row.result ?? failed("the row does not describe a link", now) }
-      switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
+      let owner = Owner(className: link.ownerClass, id: link.ownerId)
+      switch outcomes[owner] {
+      case .refused(let refusal)? where kept.contains(owner): return failed(refusal.ofKeptOwner, now)
       case .done?: return succeeded(row, link, upload.action)
       // Without its owner a link does not exist, and a locally deleted owner needs none.
       case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && upload.action == .delete:
@@ -92,9 +94,11 @@ struct LinkUpTarget: SyncUpTarget {
     return results.compactMap { $0 }
   }
 
+  /// - Returns: The outcome for each owner, and the owners that the server says do not exist, but
+  ///   still shows.
   private func send(
     _ owners: [Owner], _ changes: [Owner: [RelationChange]], _ context: UploadContext
-  ) async throws -> [Owner: BatchSender.Outcome] {
+  ) async throws -> (outcomes: [Owner: BatchSender.Outcome], kept: Set<Owner>) {
     let exchange = try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
     let sender = BatchSender(exchange: exchange, memory: memory, isTransaction: false) { _ in .notMade }
     var outcomes: [Owner: BatchSender.Outcome] = [:], asked: [Owner] = [], requests: [ObjectRequest] = []
@@ -107,10 +111,28 @@ struct LinkUpTarget: SyncUpTarget {
       requests.append(
         try ParseTarget.checked("relations") { () throws(ParseProblem) in try .update(owner.className, owner.id, body) })
     }
-    guard !requests.isEmpty else { return outcomes }
+    guard !requests.isEmpty else { return (outcomes, []) }
     for (owner, outcome) in zip(asked, await sender.send(requests)) { outcomes[owner] = outcome }
     try await noteStamps(outcomes, context)
-    return outcomes
+    let kept = await kept(&outcomes, exchange)
+    return (outcomes, kept)
+  }
+
+  /// Looks for the owners that the server says do not exist. If that fails, their links stay open.
+  private func kept(_ outcomes: inout [Owner: BatchSender.Outcome], _ exchange: ParseExchange) async -> Set<Owner> {
+    let missing = outcomes.filter { _, outcome in
+      if case .refused(let refusal) = outcome { refusal.code == ServerCode.objectNotFound.rawValue } else { false }
+    }
+    var kept = Set<Owner>()
+    for (className, owners) in Dictionary(grouping: missing.keys, by: \.className) {
+      do {
+        let readable = try await exchange.readable(owners.map(\.id), in: className)
+        kept.formUnion(readable.map { Owner(className: className, id: $0) })
+      } catch {
+        for owner in owners { outcomes[owner] = .lost(error, mayHaveTakenEffect: false) }
+      }
+    }
+    return kept
   }
 
   /// Records the new time stamps of owners, which are not changes by other clients.

@@ -70,6 +70,24 @@ struct LinkUploadWireTests {
     }
   }
 
+  /// The server answers 101 for an owner that the user may not write, as for a missing one.
+  @Test func removedLink_ofAnOwnerThatMayNotBeWritten_isNotDone() async throws {
+    try await ParseBench.with(links: ["links"]) { bench async throws in
+      let author = try await bench.create("Author", ["name": "a"]), book = try await bench.create("Book", ["title": "a"])
+      let link: JSONObject = ["authors": ["__op": "AddRelation", "objects": [pointer("Author", author)]]]
+      try await bench.call(.PUT, "/classes/Book/\(book)", .object(link.replacing(with: ["ACL": ["*": ["read": true]]])))
+      try await bench.down("Book", ["relations": Self.target["relations"]!])
+      try mark(bench, "Book|\(book)|authors|\(author)", deleted: true)
+      let state = try await bench.up("Book", Self.target)
+      #expect(state.counts.succeeded == 0)
+      let row = try #require(try bench.entries("links").first)
+      #expect(row["__locally_deleted__"] == true)
+      #expect(
+        try bench.lastError(row)["error"] == "its owner is readable, but may not be changed (Object not found.)")
+      #expect(try await bench.related("Author", to: "Book", book, "authors") == [author])
+    }
+  }
+
   /// Row 16: a new book with links, in one sync.
   @Test func links_ofNewRecords_waitForBothEnds() async throws {
     try await ParseBench.with(soups: ["books", "authors"], links: ["links"]) { bench async throws in

@@ -46,6 +46,60 @@ struct UploadFailureWireTests {
     }
   }
 
+  /// The server answers 101 whether an object is missing or the user may not delete it.
+  @Test func delete_forWhichRightsAreMissing_isNotDone() async throws {
+    try await ParseBench.with { bench async throws in
+      let protected = try await bench.create("Book", ["n": 1, "ACL": ["*": ["read": true]]])
+      let free = try await bench.create("Book", ["n": 2]), gone = try await bench.create("Book", ["n": 3])
+      try await bench.down()
+      try await bench.call(.DELETE, "/classes/Book/\(gone)", [:])
+      for id in [protected, free, gone] { try bench.delete(id) }
+      let state = try await bench.up("Book", Self.lists, mode: "OVERWRITE")
+      #expect(state.counts.succeeded == 2 && state.counts.failed == 1)
+      let row = try #require(try bench.entry(protected))
+      #expect(row["__locally_deleted__"] == true && row["n"] == 1)
+      let error = try bench.lastError(row)
+      #expect(error["code"] == 101)
+      #expect(error["error"] == "the object is not deleted: it is readable, but may not be deleted (Object not found.)")
+      #expect(try bench.entries().count == 1)
+    }
+  }
+
+  /// An object that the user cannot read may be gone: nothing shows the difference.
+  @Test func delete_ofAHiddenObject_isDone() async throws {
+    try await ParseBench.with { bench async throws in
+      let hidden = try await bench.create("Book", ["n": 1])
+      try await bench.down()
+      try bench.delete(hidden)
+      try bench.server.faults.add(
+        .answer(status: 404, body: #"{"code":101,"error":"Object not found."}"#), path: "/parse/classes/Book/\(hidden)",
+        method: "DELETE", times: 1)
+      try bench.server.faults.add(
+        .answer(status: 400, body: #"{"code":119,"error":"Permission denied"}"#), path: "/parse/classes/Book", method: "GET",
+        times: 1)
+      try bench.server.faults.add(
+        .answer(status: 404, body: #"{"code":101,"error":"Object not found."}"#), path: "/parse/classes/Book/\(hidden)",
+        method: "GET", times: 1)
+      let state = try await bench.up("Book", Self.lists, mode: "OVERWRITE")
+      #expect(state.counts.succeeded == 1 && state.counts.failed == 0)
+      #expect(try bench.entries().isEmpty)
+    }
+  }
+
+  /// Without a look nothing is known, so the row stays for the next run.
+  @Test func delete_whoseLookFails_staysOpen() async throws {
+    try await ParseBench.with { bench async throws in
+      let id = try await bench.create("Book", ["n": 1, "ACL": ["*": ["read": true]]])
+      try await bench.down()
+      try bench.delete(id)
+      try bench.server.faults.add(
+        .answer(status: 401, body: "{}"), path: "/parse/classes/Book", method: "GET", times: 1)
+      let state = try await bench.up("Book", Self.lists, mode: "OVERWRITE")
+      #expect(state.status == .failed && state.counts.succeeded == 0)
+      #expect(try bench.entry(id)?["__locally_deleted__"] == true)
+    }
+  }
+
   /// Rows 24 and 47: an error without a code counts as code 1.
   @Test(arguments: [#"{"error":"exception"}"#, #"{"code":1,"error":"exception"}"#, #"{"code":2,"error":"exception"}"#])
   func passingError_ofAnItem_isSentAgain(error: String) async throws {
