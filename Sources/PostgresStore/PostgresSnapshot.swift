@@ -252,15 +252,15 @@ class PostgresSnapshot: StoreSnapshot {
       source = "unnest(\(mark)) WITH ORDINALITY AS k(k_id, k_n) JOIN \(table.sql) ON id = k_id"
       order = "k_n"
     }
-    let isText: String =
+    let isId: String =
       switch id.form {
-      case .text: "\(id.sql) IS NOT NULL"
-      case .mixed: "left(\(id.selected), 1) = 't'"
-      case .integer, .real: "false"
+      case .text, .integer: "\(id.sql) IS NOT NULL"
+      case .mixed: "left(\(id.selected), 1) IN ('t', 'i')"
+      case .real: "false"
       }
     let condition = table.value(path).condition(.equal, value, &parameters)
     let sql = """
-      SELECT id, \(id.selected) FROM \(source) WHERE \(condition) AND \(table.isDirty) IS NOT TRUE AND \(isText) ORDER BY \(order)
+      SELECT id, \(id.selected) FROM \(source) WHERE \(condition) AND \(table.isDirty) IS NOT TRUE AND \(isId) ORDER BY \(order)
       """
     let rows = try candidates == nil ? query(sql, parameters.list) : byIndex { try query(sql, parameters.list) }
     return try rows.map { OwnedEntry(entryId: try $0.int64(0), recordId: try $0.string(1, of: id)) }

@@ -185,6 +185,7 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     }
     add("DELETE FROM \(schema).soup_attrs WHERE id = $1", [.int64(table.soup.number)])
     forgetEntries(of: table)
+    try noteEmptied(name)
     try soupsChanged()
   }
 
@@ -193,6 +194,7 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     notes.noteAll(table)
     add("DELETE FROM \(table.sql)")
     forgetEntries(of: table)
+    try noteEmptied(name)
   }
 
   private func forgetEntries(of table: SoupTable) {

@@ -77,7 +77,8 @@ final class RecordBatch {
     for (n, i) in positions.enumerated() {
       texts.projection.begin()
       guard let found = try keys[n] ?? texts.externalKey(page, i, storage.idPath).map(Key.init) else {
-        throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(table.soup.name) has no '\(storage.idPath)'")
+        let value = page.scanner.value(record: i, field: page.plan.idField)
+        throw StoreError.noKey(value, ofRecord: i, in: table.soup.name, storage.idPath, table.soup.specs)
       }
       let key = found.bytes
       // The page has this record twice: the second one finds what the first one wrote.

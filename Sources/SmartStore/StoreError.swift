@@ -41,6 +41,20 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
 
   package static func noSuchSoup(_ name: String) -> StoreError { StoreError(.noSuchSoup, "Soup: \(name) does not exist") }
 
+  /// A record of a page cannot be found by its id.
+  package static func noKey(
+    _ value: ScannedValue, ofRecord i: Int, in soup: String, _ path: String, _ specs: [IndexSpec]
+  ) -> StoreError {
+    let type = specs.first { $0.path == path }?.type, isThere = value.kind != .missing && value.kind != .null
+    guard isThere, let type else {
+      return StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(soup) has no '\(path)'")
+    }
+    return StoreError(
+      .missingExternalId,
+      "the '\(path)' of record \(i + 1) of a page does not fit its index in soup \(soup), which has the type '\(type.rawValue)'; "
+        + "index '\(path)' with the type 'string'")
+  }
+
   /// Wraps errors of the lower layers; a ``StoreError`` stays unchanged.
   package static func wrapping(_ error: any Error) -> any Error {
     switch error {

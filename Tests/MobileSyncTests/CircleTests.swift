@@ -65,7 +65,7 @@ import Testing
       let server = try ScriptedServer { request in
         if request.path.contains("/query/n-") { return Self.page([child], then: "/services/data/v66.0/query/n-1") }
         let more: JSONValue = isNested ? "/services/data/v66.0/query/n-1" : .null
-        let nested: JSONValue = ["totalSize": 2, "done": false, "nextRecordsUrl": more, "records": [child]]
+        let nested: JSONValue = ["totalSize": 2, "done": .bool(!isNested), "nextRecordsUrl": more, "records": [child]]
         return Self.page([Self.account(1, ["Contacts": nested])], then: isNested ? nil : Self.next + "1")
       }
       let bench = try ScriptedStore(), manager = try bench.manager(server)

@@ -128,7 +128,7 @@ struct PageReaderTests {
     } catch let error as RestPageError { #expect(error.code == .tooManyItems) }
   }
 
-  @Test(arguments: [(204, "", false), (202, "", true)])
+  @Test(arguments: [(204, "", false), (202, "", true), (202, "[]", true), (202, "<html>", true), (202, #"{"items":[]}"#, true)])
   func read_answersWithoutABody(status: Int, body: String, isPending: Bool) throws {
     let page = try read(try target(), body, status: status, headers: [])
     #expect(page.itemCount == 0 && page.isPending == isPending)

@@ -24,6 +24,8 @@ package struct PageNotes: Sendable {
   package var watermark: Int64?
   /// Data about this page for later runs, with the page's name; nil to store none.
   package var kept: (page: String, value: JSONObject)?
+  /// Further data for later runs, stored with this page. Its names begin with ``ownPrefix``.
+  package var marks: [(name: String, value: String)] = []
   /// Set on the last page: the names of all pages of the list. Data about other pages is removed.
   package var pages: Set<String>?
   /// Whether the page is the same as in an earlier run, so that nothing of it is stored.
@@ -40,6 +42,9 @@ package struct PageNotes: Sendable {
   package var warnings: [String] = []
 
   package init() {}
+
+  /// Names of data that does not belong to a page begin with this; no URL does.
+  package static let ownPrefix = "#"
 }
 
 /// How a run continues earlier ones.

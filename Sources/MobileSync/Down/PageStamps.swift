@@ -5,8 +5,13 @@ import SmartStore
 /// usual form are compared as bytes, so hardly any is parsed.
 enum PageStamps {
   /// Returns the newest stamp on a page in ms; nil if there is none. Ignores values that are not
-  /// dates.
-  static func newest(on page: ScannedPage) -> Int64? {
+  /// dates, and stamps later than `latest`.
+  static func newest(on page: ScannedPage, upTo latest: Int64 = .max) -> Int64? {
+    guard let newest = newest(on: page) else { return nil }
+    return newest > latest ? readingAll(on: page, upTo: latest) : newest
+  }
+
+  private static func newest(on page: ScannedPage) -> Int64? {
     var plain: UnsafeRawBufferPointer?, other: Int64?
     page.forEachRawText(extra: 0) { _, stamp in
       guard let stamp else { return }
@@ -18,13 +23,16 @@ enum PageStamps {
     }
     guard let plain else { return other }
     // The largest text may not be a valid date.
-    guard let time = TimeStamp.milliseconds(plain) else { return readingAll(on: page) }
+    guard let time = TimeStamp.milliseconds(plain) else { return readingAll(on: page, upTo: .max) }
     return max(other, time)
   }
 
-  private static func readingAll(on page: ScannedPage) -> Int64? {
+  private static func readingAll(on page: ScannedPage, upTo latest: Int64) -> Int64? {
     var newest: Int64?
-    page.forEachRawText(extra: 0) { _, stamp in newest = max(newest, stamp.flatMap { TimeStamp.milliseconds($0) }) }
+    page.forEachRawText(extra: 0) { _, stamp in
+      guard let time = stamp.flatMap({ TimeStamp.milliseconds($0) }), time <= latest else { return }
+      newest = max(newest, time)
+    }
     return newest
   }
 

@@ -26,8 +26,10 @@ extension PageStep {
       state.coveredTimeStamp = watermark
     }
     if let kept = notes.kept { try transaction.keepSyncPage(kept.page, JSONValue.object(kept.value).serialized(), of: state.id) }
+    for mark in notes.marks { try transaction.keepSyncPage(mark.name, Array(mark.value.utf8), of: state.id) }
     if let pages = notes.pages {
-      for page in try transaction.syncPages(of: state.id).keys where !pages.contains(page) {
+      for page in try transaction.syncPages(of: state.id).keys
+      where !pages.contains(page) && !page.hasPrefix(PageNotes.ownPrefix) {
         try transaction.forgetSyncPage(page, of: state.id)
       }
     }

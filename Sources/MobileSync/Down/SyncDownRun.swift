@@ -194,7 +194,7 @@ struct SyncDownRun {
     var latest = TimeStamp.never
     for (mapping, part) in zip(mappings, page.parts) {
       guard let part else { continue }
-      let newest = PageStamps.newest(on: part) ?? TimeStamp.never
+      let newest = PageStamps.newest(on: part, upTo: page.serverTime == nil ? latestStamp : .max) ?? TimeStamp.never
       // Companions belong to another list, so their stamps do not count.
       if mapping.isCounted {
         latest = max(latest, newest)
@@ -204,6 +204,10 @@ struct SyncDownRun {
     }
     return latest
   }
+
+  /// A later stamp is in the future, if the server does not tell its time: probably a mistake. It
+  /// would hide all changes until then. This machine's clock may be a day behind.
+  private var latestStamp: Int64 { environment.configuration.now() + 86_400_000 }
 
   // MARK: Storing
 

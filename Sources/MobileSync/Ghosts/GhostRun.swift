@@ -41,7 +41,7 @@ struct GhostRun: Sendable {
     for (i, mapping) in mappings.enumerated() {
       let ghosts = local[i].filter { !remote[i].contains($0.recordId) }
       let count = try await remove(ghosts, from: mapping)
-      if mapping.isCounted { removed += count }
+      if mapping.isCounted || mapping.reportsGhosts { removed += count }
     }
     if target.deletions != nil, let began = context.firstAnswer.serverTime, local[0].count > configuration.ghostFeedEntries {
       let checked = configuration.bounded(began, newest: state.maxTimeStamp) - configuration.commitAllowanceMs

@@ -141,6 +141,7 @@ extension SyncManager {
     let lease = try leases.acquire(stored.id, now: now, duration: configuration.leaseMs, in: transaction)
     let ended = stored.status == .done || stored.status == .new
     var state = stored
+    let isStartedOver = try state.startOver(ifEmptied: soups(of: state), in: transaction)
     // Only part of the last millisecond may have been stored.
     if !ended { state.maxTimeStamp = max(TimeStamp.never, state.maxTimeStamp - 1) }
     // If the row is RUNNING, its process has died.
@@ -149,7 +150,8 @@ extension SyncManager {
     try SyncsSoup.save(state, in: transaction)
     let hasNothing = mode == .more && ended && stored.status == .done
     return Start(
-      state: state, lease: lease, leaseSince: since, previousRunEnded: ended, mode: hasNothing ? .nothing : mode)
+      state: state, lease: lease, leaseSince: since, previousRunEnded: ended,
+      mode: isStartedOver ? .resume : hasNothing ? .nothing : mode)
   }
 
   /// Registers a run, so that ``stop()`` and ``shutdown()`` include it.

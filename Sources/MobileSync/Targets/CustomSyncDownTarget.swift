@@ -60,7 +60,9 @@ struct CustomSyncDownTarget: SyncDownTarget {
     return [
       try Set(
         ids.map { id in
-          guard let id = id.stringValue else { throw caller.failure(.remoteIds, "must return ids that are strings") }
+          guard let id = id.stringValue ?? id.integerValue.map({ String($0) }), !id.isEmpty else {
+            throw caller.failure(.remoteIds, "must return ids that are strings or integers")
+          }
           return id
         })
     ]

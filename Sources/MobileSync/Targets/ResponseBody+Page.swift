@@ -15,7 +15,7 @@ extension PagePlan {
   package func scan(_ response: RestResponse, recordsKey: String = "records") throws -> ScannedPage {
     do {
       let page = try scan(
-        response.body, recordsKey: recordsKey, envelopeKeys: [PageEnvelope.totalSize, PageEnvelope.nextPage])
+        response.body, recordsKey: recordsKey, envelopeKeys: [PageEnvelope.totalSize, PageEnvelope.nextPage, PageEnvelope.done])
       guard page.hasRecords else { throw response.invalidBody("the answer has no '\(recordsKey)'") }
       return page
     } catch let error as ScanError {
@@ -37,4 +37,5 @@ extension PagePlan {
 package enum PageEnvelope {
   package static let totalSize = "totalSize"
   package static let nextPage = "nextRecordsUrl"
+  package static let done = "done"
 }

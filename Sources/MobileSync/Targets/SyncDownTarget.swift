@@ -88,6 +88,8 @@ package struct SoupMapping: Sendable, Equatable {
   /// Set for independent records that come along with those of the first mapping; they are not
   /// counted either.
   package var isCompanion = false
+  /// Whether removed ghosts of a companion are reported, as those of the first mapping are.
+  package var reportsGhosts = false
 
   package init(soup: String, fields: TargetFields, parentIdField: String? = nil, isCompanion: Bool = false) {
     self.soup = soup

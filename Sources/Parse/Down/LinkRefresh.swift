@@ -92,7 +92,13 @@ extension ParseExchange {
   func ids(_ walk: KeysetWalk) async throws -> [String] {
     var ids: [String] = [], position: KeysetWalk.Position?, seen = Set<String>()
     while true {
-      let rows = try await objects(walk.page(after: position)).compactMap { $0["objectId"]?.stringValue }
+      let rows = try await objects(walk.page(after: position)).map { object in
+        guard let id = object["objectId"]?.stringValue, !id.isEmpty else {
+          throw SyncError(
+            .unexpectedAnswer, "the server sent an object without an 'objectId', so it is unknown which objects exist")
+        }
+        return id
+      }
       guard let last = rows.last else { return ids }
       let fresh = rows.filter { seen.insert($0).inserted }
       guard !fresh.isEmpty else {

@@ -19,6 +19,8 @@ actor ParseDownRun {
   private var total: Int?
   private var received = 0
   private var warnings: [String] = []
+  /// The positions that the pages ended at.
+  private var trail = PageTrail()
 
   /// - Parameter since: Reads only objects modified later, in ms since 1970 UTC; -1 for everything.
   init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext, since: Int64) async throws {
@@ -88,8 +90,23 @@ actor ParseDownRun {
     var page = SyncDownPage(
       parts: edited.parts, totalSize: total.map { max($0, received) } ?? -1, serverTime: serverTime)
     page.notes = edited.notes
-    if end == nil, let last = edited.last { page.next = { try await self.nextPage(after: last) } }
+    if end == nil, let last = edited.last {
+      try follow(last)
+      page.next = { try await self.nextPage(after: last) }
+    }
     return page
+  }
+
+  /// - Throws: ``SyncError`` `.unexpectedAnswer` if the server ignores where a page begins.
+  private func follow(_ last: KeysetWalk.Position) throws {
+    do {
+      try trail.follow("\(last.updatedAt ?? "") \(last.objectId)")
+    } catch {
+      throw SyncError(
+        .unexpectedAnswer,
+        "the server keeps sending the rows of class \(target.target.className) before '\(last.objectId)', so the list would "
+          + "never end; this is an error of the server")
+    }
   }
 
   private enum End { case empty, counted }

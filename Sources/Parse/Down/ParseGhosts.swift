@@ -26,7 +26,8 @@ struct ParseGhosts: Sendable {
     for (i, soup) in target.includeSoups.enumerated() {
       let place = 1 + target.linkSoups.count + i
       guard let rule = target.rules.include.first(where: { $0.soup == soup }) else { continue }
-      included.append(try await present(localIds[place], in: rule.className, .always))
+      let remote = try await present(localIds[place], in: rule.className, .always)
+      included.append(try guarded(localIds[place], remote, rule.className))
     }
     return [owners] + links + included
   }
@@ -57,8 +58,14 @@ struct ParseGhosts: Sendable {
       var query = target.query
       query.keys = ["objectId"]
       query.include = []
-      remote = Set(try await exchange.ids(KeysetWalk(query, by: .id, pageSize: Tuning.largestPage)))
+      remote = Set(try await exchange.ids(KeysetWalk(query, by: .id, pageSize: target.rules.pageSize)))
     }
+    return try guarded(localIds, remote, className)
+  }
+
+  /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than is plausible, unless the
+  ///   removal is forced.
+  private func guarded(_ localIds: [String], _ remote: Set<String>, _ className: String) throws -> Set<String> {
     let gone = localIds.count { !remote.contains($0) }
     let ghosts = GhostGuard(largestShare: Tuning.largestGhostShare)
     guard !ghosts.refuses(gone: gone, of: localIds.count, isForced: context.isForced) else {

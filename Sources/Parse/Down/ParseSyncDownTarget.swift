@@ -45,7 +45,11 @@ struct ParseSyncDownTarget: SyncDownTarget {
   func mappings(_ soupName: String) -> [SoupMapping] {
     [SoupMapping(soup: soupName, fields: fields)]
       + linkSoups.map { SoupMapping(soup: $0, fields: LinkRow.fields, isCompanion: true) }
-      + includeSoups.map { SoupMapping(soup: $0, fields: fields, isCompanion: true) }
+      + includeSoups.map { soup in
+        var mapping = SoupMapping(soup: soup, fields: fields, isCompanion: true)
+        mapping.reportsGhosts = true
+        return mapping
+      }
   }
 
   // MARK: Fetching

@@ -101,7 +101,10 @@ struct ParseExchange: Sendable {
     guard let list = (try response.response.json())["results"]?.arrayValue else {
       throw response.response.invalidBody("the response has no 'results'")
     }
-    return list.compactMap(\.objectValue)
+    return try list.map { element in
+      guard let object = element.objectValue else { throw response.response.invalidBody("'results' has a \(element.kindName)") }
+      return object
+    }
   }
 }
 

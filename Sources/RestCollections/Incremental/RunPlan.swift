@@ -27,7 +27,7 @@ struct RunPlan: Sendable, Equatable {
   init(_ target: RestTarget, _ known: Known, nowMs: Int64) {
     let rules = target.incremental
     let isToken = rules.mode == .token
-    let everything = isToken ? FirstRequest.Scope.firstToken : .all
+    let everything = rules.wholeList
     let isFirst = isToken ? known.token == nil : known.watermark == nil
     if known.owesRemoval {
       scope = everything

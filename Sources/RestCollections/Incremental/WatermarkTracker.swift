@@ -29,7 +29,9 @@ struct WatermarkTracker: Sendable, Equatable {
   mutating func note(_ page: CollectionPage) {
     if pages == 0 {
       newestOfFirstPage = page.facts.newestDate?.position
-      serverWatermark = page.facts.watermark.flatMap(position)
+      serverWatermark = page.facts.watermark.flatMap(position).map { found in
+        isSerial ? found : min(found, page.answer.serverTime ?? found)
+      }
     }
     pages += 1
     newest = [newest, page.facts.newestDate?.position].compactMap { $0 }.max()

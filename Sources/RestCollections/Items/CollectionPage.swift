@@ -15,6 +15,11 @@ struct CollectionPage: Sendable {
   var excluded: [String] = []
   /// Invalid items, which do not affect the others.
   var flagged: [FlaggedItem] = []
+  /// Whether an element that is not a tombstone has no usable id: the list then has unknown rows, and
+  /// says nothing about missing ones.
+  var hasNamelessItems = false
+  /// Later dates are in the future, in ms since 1970 UTC; nil if dates are serial numbers.
+  var latestDate: Int64?
   /// The number of array elements, valid or not, as counted by paging.
   var itemCount = 0
   /// The ids of all elements before `where` applies, including tombstones.
@@ -42,8 +47,8 @@ struct CollectionPage: Sendable {
     let date: ServerDate?
     /// The byte range of the object in the body.
     let place: Range<Int>
-    /// The byte range of a numeric id, which is stored as text.
-    var numericId: Range<Int>?
+    /// A numeric id, which is stored as text.
+    var numericId: NumericId?
     /// The object to store, if it differs from the body by more than the id's type.
     let edited: [UInt8]?
   }
@@ -89,8 +94,8 @@ struct CollectionPage: Sendable {
     out.reserveCapacity(array.count + 2 * items.count)
     for item in items {
       guard let id = item.numericId else { continue }
-      out.append(body, position..<id.upperBound, quoting: id)
-      position = id.upperBound
+      out.append(body, position..<id.place.upperBound, quoting: id)
+      position = id.place.upperBound
     }
     out.append(body, position..<array.upperBound)
     return .text(out)
@@ -100,15 +105,20 @@ struct CollectionPage: Sendable {
 extension [UInt8] {
   /// Appends a range of bytes.
   ///
-  /// - Parameter quoting: A part of the range to turn into a string; it contains nothing that must
-  ///   be escaped.
-  mutating func append(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, quoting quoted: Range<Int>? = nil) {
-    guard let quoted, range.lowerBound <= quoted.lowerBound, quoted.upperBound <= range.upperBound else {
+  /// - Parameter quoting: A number in the range to turn into a string.
+  mutating func append(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, quoting number: NumericId? = nil) {
+    guard let number, case let quoted = number.place, range.lowerBound <= quoted.lowerBound,
+      quoted.upperBound <= range.upperBound
+    else {
       return append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
     append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range.lowerBound..<quoted.lowerBound]))
     append(UInt8(ascii: "\""))
-    append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[quoted]))
+    if let digits = number.digits {
+      append(contentsOf: digits)
+    } else {
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[quoted]))
+    }
     append(UInt8(ascii: "\""))
     append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[quoted.upperBound..<range.upperBound]))
   }

@@ -37,9 +37,9 @@ struct ItemEditor: Sendable {
 
   /// Returns the item to store; nil if nothing changes.
   ///
-  /// - Parameter id: The byte range of a numeric id that becomes text.
+  /// - Parameter id: A numeric id that becomes text.
   func edited(
-    _ item: ScannedValue, quoting id: Range<Int>?, in bytes: UnsafeRawBufferPointer
+    _ item: ScannedValue, quoting id: NumericId?, in bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> [UInt8]? {
     var added: [(name: [UInt8], text: [UInt8])] = [], replaced: [Node] = []
     for mapping in map {
@@ -66,7 +66,7 @@ struct ItemEditor: Sendable {
   }
 
   private func copyMembers(
-    of object: ScannedValue, without nodes: [Node], quoting id: Range<Int>?, in bytes: UnsafeRawBufferPointer,
+    of object: ScannedValue, without nodes: [Node], quoting id: NumericId?, in bytes: UnsafeRawBufferPointer,
     to out: inout [UInt8], _ isChanged: inout Bool
   ) throws(ScanError) {
     var isFirst = true

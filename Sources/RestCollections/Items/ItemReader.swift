@@ -129,11 +129,11 @@ struct ItemReader: Sendable {
       return page.flag(
         element.position, id, "'itemPath' (\(rules.itemPath?.text ?? "$")) leads to \(item.kindName), not to an object")
     }
-    guard let id else { return page.flag(element.position, nil, "the item has no id in '\(rules.idField.text)'") }
+    guard let id else { return page.flag(element.position, nil, wrongId(idValue)) }
     page.ids.append(id)
     let dateValue = try value(.date), date = self.date(dateValue, bytes)
-    if rules.dateField != nil { page.facts.note(date) }
-    if date == nil, dateValue.kind != .missing, dateValue.kind != .null {
+    if rules.dateField != nil { page.facts.note(date, upTo: page.latestDate) }
+    if date == nil, !ItemReader.saysNoDate(dateValue, bytes) {
       return page.flag(
         element.position, id, "'\(rules.dateField?.text ?? "")' is not a date of the format '\(rules.dateFormat.text)'")
     }
@@ -142,7 +142,7 @@ struct ItemReader: Sendable {
       page.isUntouched = false
       return
     }
-    let numericId = idValue.kind == .number ? idValue.start..<idValue.end : nil
+    let numericId = ItemReader.numericId(idValue, id)
     let edited = editor.changesNothing ? nil : try editor.edited(item, quoting: numericId, in: bytes)
     page.items.append(
       CollectionPage.PageItem(id: id, date: date, place: item.start..<item.end, numericId: numericId, edited: edited))
@@ -161,7 +161,7 @@ struct ItemReader: Sendable {
       let ofElement = try value(Field.idInElement.rawValue, element, elements, bytes)
       id = itemId ?? ItemReader.id(ofElement, bytes)
     }
-    guard let id else { return page.flag(element.position, nil, "the tombstone has no id") }
+    guard let id else { return page.flag(element.position, nil, "the tombstone has no id", isTombstone: true) }
     page.ids.append(id)
     page.removed.append(id)
     page.isUntouched = false
@@ -170,10 +170,37 @@ struct ItemReader: Sendable {
   /// Returns a text, or a whole number as decimal text.
   private static func id(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String? {
     guard let text = value.scalarText(in: bytes), !text.isEmpty else { return nil }
-    if value.kind == .number, text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
-      return nil
+    guard value.kind == .number, !text.utf8.allSatisfy({ $0.isASCIIDigit }) else { return text }
+    return NumericId.digits(of: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func numericId(_ value: ScannedValue, _ id: String) -> NumericId? {
+    guard value.kind == .number else { return nil }
+    return NumericId(place: value.start..<value.end, digits: id.utf8.count == value.count ? nil : Array(id.utf8))
+  }
+
+  /// Why a value is not an id.
+  private func wrongId(_ value: ScannedValue) -> String {
+    let place = "'\(rules.idField.text)'"
+    switch value.kind {
+    case .missing, .arrayStep: return "the item has no id in \(place)"
+    case .number: return "the id in \(place) is a number that is not whole, or too large"
+    case .plainString, .escapedString: return "the id in \(place) is empty"
+    case .null, .true, .false, .object, .array: return "the id in \(place) is \(value.kindName), not text or a number"
     }
-    return text
+  }
+
+  /// Whether a value stands for "no date": missing, null, blank, or the zero date of a database, such as
+  /// `0000-00-00 00:00:00`.
+  private static func saysNoDate(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch value.kind {
+    case .missing, .null: return true
+    case .plainString:
+      let text = value.slice(in: bytes)
+      let isBlank = text.allSatisfy { $0 == UInt8(ascii: " ") }
+      return isBlank || (text.starts(with: "0000".utf8) && text.allSatisfy { "0-/:.+ TZ".utf8.contains($0) })
+    default: return false
+    }
   }
 
   private func date(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> ServerDate? {
@@ -243,7 +270,7 @@ struct ItemReader: Sendable {
         page.ids.append(id)
         page.removed.append(id)
       } else {
-        page.flag(position, nil, "the element in 'deletedItemsPath' has no id")
+        page.flag(position, nil, "the element in 'deletedItemsPath' has no id", isTombstone: true)
       }
       position += 1
       return true
@@ -252,19 +279,21 @@ struct ItemReader: Sendable {
 }
 
 extension CollectionPage {
-  fileprivate mutating func flag(_ position: Int, _ id: String?, _ reason: String) {
+  fileprivate mutating func flag(_ position: Int, _ id: String?, _ reason: String, isTombstone: Bool = false) {
     flagged.append(FlaggedItem(position: position, id: id, reason: reason))
+    hasNamelessItems = hasNamelessItems || (id == nil && !isTombstone)
     isUntouched = false
   }
 }
 
 extension PageFacts {
-  fileprivate mutating func note(_ date: ServerDate?) {
+  fileprivate mutating func note(_ date: ServerDate?, upTo latest: Int64?) {
     guard let date else {
       lacksDate = true
       return
     }
-    newestDate = newestDate.map { max($0, date) } ?? date
+    newestStatedDate = newestStatedDate.map { max($0, date) } ?? date
+    if latest.map({ date.position <= $0 }) ?? true { newestDate = newestDate.map { max($0, date) } ?? date }
     oldestDate = oldestDate.map { min($0, date) } ?? date
     lastDate = date
   }

@@ -21,6 +21,11 @@ struct PageAnswer: Sendable {
     return headers.filter { $0.name.lowercased() == wanted }.map(\.value)
   }
 
+  /// The server's clock when it answered, in ms since 1970 UTC: the end of the second in `Date`.
+  var serverTime: Int64? {
+    header("Date").flatMap { DateFormat.rfc1123.date($0.utf8, zone: .utc)?.position }.map { $0 + 999 }
+  }
+
   /// The media type in lower case, without parameters.
   var mediaType: String? {
     header("Content-Type").map { type in

@@ -44,14 +44,37 @@ enum FactValue: Sendable, Equatable {
     }
   }
 
-  /// The value as a boolean; also parses the text of a header.
-  var flag: Bool? {
+  /// What a value says as a boolean.
+  enum Flag: Equatable {
+    case says(Bool)
+    /// Missing, null or empty.
+    case silent
+    case unreadable
+  }
+
+  /// The value as a boolean: true, false, a number, of which 0 is false, or one of these as text.
+  var flag: Flag {
     switch self {
-    case .flag(let flag): flag
-    case .text("true"): true
-    case .text("false"): false
-    default: nil
+    case .missing, .null, .text(""): .silent
+    case .flag(let flag): .says(flag)
+    case .number(let digits): .says(!FactValue.isZero(digits))
+    case .text(let text): FactValue.flag(text)
+    case .other: .unreadable
     }
+  }
+
+  private static func flag(_ text: String) -> Flag {
+    switch text.lowercased() {
+    case "true": .says(true)
+    case "false": .says(false)
+    case let digits where !digits.isEmpty && digits.utf8.allSatisfy(\.isASCIIDigit): .says(!isZero(digits))
+    default: .unreadable
+    }
+  }
+
+  /// Whether a number in JSON's form is 0, as in `0`, `-0.0` and `0e5`.
+  static func isZero(_ number: String) -> Bool {
+    number.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }.allSatisfy { !(UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
   }
 }
 
@@ -71,8 +94,11 @@ struct PageFacts: Sendable, Equatable {
   var watermark: String?
   /// The `afterField` of the last item.
   var after = FactValue.missing
-  /// The dates of items before `where` applies, without tombstones.
+  /// The dates of items before `where` applies, without tombstones. The newest one is not later
+  /// than the clock: a date in the future, often a mistake, would hide all changes until then.
   var newestDate: ServerDate?
+  /// The newest date of all, even in the future.
+  var newestStatedDate: ServerDate?
   var oldestDate: ServerDate?
   var lastDate: ServerDate?
   /// Whether an item other than a tombstone lacks its date.

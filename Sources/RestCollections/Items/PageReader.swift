@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import RecordScan
 import SmartStore
 
@@ -15,6 +16,8 @@ struct PageReader: Sendable {
   private let storePlan: StorePlan?
   /// The body is the array of items, and no other value in it is used.
   private let readsArrayAlone: Bool
+  /// This machine's clock, for servers that send no `Date`; in ms since 1970 UTC.
+  private let now: @Sendable () -> Int64
 
   /// Limits of a page.
   enum Limit {
@@ -23,13 +26,20 @@ struct PageReader: Sendable {
     static let items = 100_000
     /// Length of the excerpt of a body in an error, in bytes.
     static let shownBytes = 200
+    /// How far this machine's clock may be behind the server's, in ms.
+    static let clockErrorMs: Int64 = 86_400_000
   }
 
   private enum Field: Int { case items, next, cursor, total, totalPages, hasMore, end, token, watermark, deletedItems }
 
-  /// - Parameter store: The store's scan plan; nil if pages are not stored.
-  init(_ target: RestTarget, storing store: PagePlan? = nil) {
+  /// - Parameters:
+  ///   - store: The store's scan plan; nil if pages are not stored.
+  ///   - now: This machine's clock, in ms since 1970 UTC.
+  init(
+    _ target: RestTarget, storing store: PagePlan? = nil, now: @escaping @Sendable () -> Int64 = SyncConfiguration.systemTime
+  ) {
     self.target = target
+    self.now = now
     let paging = target.paging, incremental = target.incremental
     // In the order of Field.
     let others = [
@@ -54,10 +64,15 @@ struct PageReader: Sendable {
     _ body: UnsafeRawBufferPointer, of answer: PageAnswer, page number: Int, kept: ((Range<Int>) -> any PageBytes)? = nil
   ) throws(RestPageError) -> CollectionPage {
     var page = CollectionPage(number: number, answer: answer)
+    if target.items.dateField != nil, target.items.dateFormat != .integer {
+      page.latestDate = answer.serverTime ?? now().addingReportingOverflow(Limit.clockErrorMs).partialValue
+    }
     let bytes = PageReader.withoutByteOrderMark(body)
-    if answer.status == 204 || (answer.status == 202 && bytes.isEmpty) {
-      page.isPending = answer.status == 202
-      noteFacts(of: nil, in: &page, bytes)
+    // A 202 says that the server has begun. Its body is about the job, not about the list.
+    page.isPending = answer.status == 202
+    guard !page.isPending else { return page }
+    if answer.status == 204 {
+      try noteFacts(of: nil, in: &page, bytes)
       return page
     }
     guard answer.isJSON else {
@@ -69,13 +84,13 @@ struct PageReader: Sendable {
         kept.map { (plan: plan, source: $0(body.count - bytes.count..<body.count)) }
       }
       if readsArrayAlone, let start = PageReader.arrayStart(bytes) {
-        noteFacts(of: nil, in: &page, bytes)
+        try noteFacts(of: nil, in: &page, bytes)
         let end = try reader.read(from: start, depth: 0, in: bytes, storing: storing, into: &page)
         try PageReader.expectEnd(bytes, at: end)
         try settle(&page)
       } else {
         let envelope = try Envelope(bytes, pagePaths)
-        noteFacts(of: envelope, in: &page, bytes)
+        try noteFacts(of: envelope, in: &page, bytes)
         try readItems(of: envelope, storing, in: &page, bytes)
       }
     } catch let failure as ScanError {
@@ -103,7 +118,9 @@ struct PageReader: Sendable {
   }
 
   /// - Parameter envelope: nil for a response without a body, where only the headers count.
-  private func noteFacts(of envelope: Envelope?, in page: inout CollectionPage, _ bytes: UnsafeRawBufferPointer) {
+  private func noteFacts(
+    of envelope: Envelope?, in page: inout CollectionPage, _ bytes: UnsafeRawBufferPointer
+  ) throws(RestPageError) {
     let answer = page.answer
     func fact(_ field: Field, _ path: ValuePath?) -> FactValue {
       if let name = path?.headerName { return FactValue(header: answer.header(name)) }
@@ -114,10 +131,23 @@ struct PageReader: Sendable {
     page.facts.cursor = fact(.cursor, paging.cursorPath)
     page.facts.total = fact(.total, target.items.totalPath).integer.flatMap { $0 < 0 ? nil : $0 }
     page.facts.totalPages = fact(.totalPages, paging.totalPagesPath).integer
-    page.facts.hasMore = fact(.hasMore, paging.hasMorePath).flag
-    page.facts.isEnd = fact(.end, paging.endPath).flag
+    page.facts.hasMore = try flag("hasMorePath", paging.hasMorePath, fact(.hasMore, paging.hasMorePath), page)
+    page.facts.isEnd = try flag("endPath", paging.endPath, fact(.end, paging.endPath), page)
     page.facts.token = fact(.token, target.incremental.tokenPath).continuation
     page.facts.watermark = fact(.watermark, target.incremental.watermarkPath).continuation
+  }
+
+  /// - Returns: nil if the page says nothing.
+  private func flag(
+    _ key: String, _ path: ValuePath?, _ fact: FactValue, _ page: CollectionPage
+  ) throws(RestPageError) -> Bool? {
+    switch fact.flag {
+    case .says(let flag): return flag
+    case .silent: return nil
+    case .unreadable:
+      let what = fact == .other ? "an array or an object" : "a text"
+      throw error(.wrongShape, page, "'\(key)' (\(path?.text ?? "")) leads to \(what), not to true or false")
+    }
   }
 
   private func readItems(
@@ -129,10 +159,11 @@ struct PageReader: Sendable {
     case .array:
       _ = try reader.read(from: array.start, depth: 1, in: bytes, storing: storing, into: &page)
     case .null: break
-    case .missing where target.items.takesMissingItems, .object where target.items.takesMissingItems: break
-    default:
-      guard envelope.root.kind != .null else { break }
-      throw error(.wrongShape, page, wrongItems(array, envelope.root, bytes))
+    case .missing where target.items.takesMissingItems, .object where target.items.takesMissingItems:
+      if let name = PageReader.errorMember(of: envelope.root, bytes) {
+        throw error(.wrongShape, page, "the response has no items but the member '\(name)': it is an error, not an empty page")
+      }
+    default: throw error(.wrongShape, page, wrongItems(array, envelope.root, bytes))
     }
     try reader.readDeletedItems(envelope[Field.deletedItems.rawValue], in: bytes, into: &page)
     try settle(&page)
@@ -142,6 +173,8 @@ struct PageReader: Sendable {
     if page.itemCount > Limit.items {
       throw error(.tooManyItems, page, "\(page.itemCount) items exceed the limit of \(Limit.items) per page")
     }
+    // If all dates are later than this machine's clock, the clock is wrong.
+    if page.answer.serverTime == nil, page.facts.newestDate == nil { page.facts.newestDate = page.facts.newestStatedDate }
     page.settle()
   }
 
@@ -156,6 +189,19 @@ struct PageReader: Sendable {
     var walker = JSONWalker(bytes)
     walker.p += offset
     try walker.expectEnd()
+  }
+
+  /// Returns the name of the member with which a response with a status of success reports an error.
+  private static func errorMember(of root: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String? {
+    var found: String?
+    try? root.forEachMember(in: bytes) { (key, _, value) throws(ScanError) in
+      let name = String(decoding: key.meaning, as: UTF8.self)
+      guard name == "error" || name == "errors" else { return }
+      let text = String(decoding: value.slice(in: bytes), as: UTF8.self)
+      let saysNone = value.kind == .null || value.kind == .false || ["", "[]", "{}", "0"].contains(text)
+      if !saysNone { found = name }
+    }
+    return found
   }
 
   /// Describes the value found in place of the items.
@@ -250,7 +296,9 @@ extension CollectionPage {
     items = items.map { item in
       PageItem(
         id: item.id, date: item.date, place: item.place.lowerBound + count..<item.place.upperBound + count,
-        numericId: item.numericId.map { $0.lowerBound + count..<$0.upperBound + count }, edited: item.edited)
+        numericId: item.numericId.map { id in
+          NumericId(place: id.place.lowerBound + count..<id.place.upperBound + count, digits: id.digits)
+        }, edited: item.edited)
     }
   }
 }

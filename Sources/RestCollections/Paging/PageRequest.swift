@@ -125,6 +125,9 @@ extension [TextPair] {
 }
 
 extension IncrementalRules {
+  /// What a run requests that reads everything: a first run, and a search for ghosts.
+  var wholeList: FirstRequest.Scope { mode == .token ? .firstToken : .all }
+
   /// The replacement for `{since}`; nil if `params` and `body` are not used.
   func sinceText(_ scope: FirstRequest.Scope) -> String? {
     switch (mode, scope) {

@@ -116,7 +116,11 @@ struct PageWalk: Sendable {
     if target.paging.overlap > 0, !isFirst, !page.ids.isEmpty, newIds == page.ids.count { state.lacksOverlap = true }
     do {
       if let error = repeatedPage(page) { return .fail(error) }
-      guard !isEnd(page, newIds: newIds), let next = try following(page) else { return finishSegment() }
+      guard !isEnd(page, newIds: newIds) else { return finishSegment() }
+      guard let next = try following(page) else {
+        try checkEnd(page)
+        return finishSegment()
+      }
       if let cap = target.paging.maxItems, state.segmentItems >= cap { return nextSegment(cap) }
       return try go(to: next, after: page.number)
     } catch {
@@ -156,6 +160,14 @@ struct PageWalk: Sendable {
     if paging.endsEmpty, page.itemCount == 0 { return true }
     // The server keeps returning the tail of the list.
     return newIds == 0 && (paging.style == .keyset || paging.overlap > 0)
+  }
+
+  /// - Throws: if the page says that others follow but does not say where.
+  private func checkEnd(_ page: CollectionPage) throws(RestPageError) {
+    let paging = target.paging
+    guard page.facts.hasMore == true || page.facts.isEnd == false, paging.styleNeedsContinuation else { return }
+    let key = page.facts.hasMore == true ? "hasMorePath" : "endPath"
+    throw target.pageError(.wrongShape, page.number, "'\(key)' says that the list goes on, but the page does not say where")
   }
 
   /// Detects a server that ignores the page parameter and keeps returning the first page.
@@ -198,8 +210,9 @@ struct PageWalk: Sendable {
     case .bodyUrl: return try position(url: page.facts.next, page, "'nextPath' (\(paging.nextPath?.text ?? ""))")
     case .header where paging.pageParam == nil:
       return try position(url: FactValue(header: page.answer.header(paging.nextHeader ?? "")), page, "'nextHeader'")
-    case .header: return ParameterValue(FactValue(header: page.answer.header(paging.nextHeader ?? ""))).map { .token($0) }
-    case .cursor: return try token(page.facts.cursor, page, "'cursorPath' (\(paging.cursorPath?.text ?? ""))")
+    case .header:
+      return try cursor(FactValue(header: page.answer.header(paging.nextHeader ?? "")), page, "'nextHeader'")
+    case .cursor: return try cursor(page.facts.cursor, page, "'cursorPath' (\(paging.cursorPath?.text ?? ""))")
     case .keyset: return try token(page.facts.after, page, "'afterField' (\(paging.afterField?.text ?? ""))")
     case .page: return nextPage(page)
     case .offset: return nextOffset(page)
@@ -220,6 +233,16 @@ struct PageWalk: Sendable {
     if let total = page.facts.total, Int64(reached) >= total { return nil }
     let next = reached - target.paging.overlap
     return next > offset ? .offset(next) : nil
+  }
+
+  /// Returns the position after a cursor. A cursor that is the number 0 ends the list: nothing lies
+  /// before the first page. The text `0` does so among numbers.
+  private func cursor(_ fact: FactValue, _ page: CollectionPage, _ key: String) throws(RestPageError) -> WalkPosition? {
+    switch (fact, state.position) {
+    case (.number(let digits), _) where FactValue.isZero(digits): return nil
+    case (.text("0"), .token(let last)) where last.text.utf8.allSatisfy(\.isASCIIDigit): return nil
+    default: return try token(fact, page, key)
+    }
   }
 
   private func token(_ fact: FactValue, _ page: CollectionPage, _ key: String) throws(RestPageError) -> WalkPosition? {

@@ -50,7 +50,8 @@ struct WalkState: Sendable, Equatable {
     pages += 1
     items += page.itemCount
     segmentItems += page.itemCount
-    if let total = page.facts.total {
+    // An empty page past the end counts as the server likes.
+    if let total = page.facts.total, page.itemCount > 0 || position == .first {
       segmentTotal = max(segmentTotal ?? 0, total)
       largestTotal = max(largestTotal ?? 0, total)
     }

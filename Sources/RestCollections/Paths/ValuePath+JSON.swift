@@ -39,6 +39,18 @@ extension ValuePath {
     return value
   }
 
+  /// Whether the path leads to an array that is there but lacks the path's last element.
+  func isPastTheEndOfAList(in json: JSONValue) -> Bool {
+    guard let last = steps?.last, let list = ValuePath.value(at: Array((steps ?? []).dropLast()), in: json)?.arrayValue else {
+      return false
+    }
+    switch last {
+    case .member(_, let index?): return !list.indices.contains(index)
+    case .firstElement: return ValuePath.value(at: [last], in: .array(list)) == nil
+    default: return false
+    }
+  }
+
   /// Whether an object has a value at the path.
   func isIn(_ object: JSONObject) -> Bool { value(in: .object(object)) != nil }
 
@@ -95,7 +107,7 @@ extension JSONValue {
     switch self {
     case .string(let text): text.isEmpty ? nil : text
     case .integer(let number): String(number)
-    case .number: text
+    case .number: NumericId.digits(of: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
     default: nil
     }
   }

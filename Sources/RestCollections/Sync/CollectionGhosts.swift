@@ -30,7 +30,6 @@ struct CollectionGhosts: Sendable {
 
   private func byWalks(_ localIds: [String]) async throws -> Set<String> {
     let first = try await walk()
-    guard first.completeness != .incomplete else { return Set(localIds) }
     let candidates = localIds.filter { !first.ids.contains($0) }
     guard !candidates.isEmpty else { return first.ids }
     _ = try checked(localIds, first.ids)
@@ -42,30 +41,29 @@ struct CollectionGhosts: Sendable {
       alive.formUnion(try await existing(Array(asked)))
       alive.formUnion(candidates.dropFirst(asked.count))
     case .walks:
-      let second = try await walk()
-      guard second.completeness != .incomplete else { return Set(localIds) }
-      alive.formUnion(second.ids)
+      alive.formUnion(try await walk().ids)
     }
     return alive
   }
 
   private func confirmation(_ walk: Walked) -> GhostRules.Confirmation {
-    if let chosen = target.ghosts.confirmation { return chosen }
-    guard walk.shifts else { return .none }
-    return target.up?.read == nil ? .walks : .read
+    // A record that can still be read may have left the list, such as a closed issue.
+    target.ghosts.confirmation ?? (walk.shifts ? .walks : .none)
   }
 
   private struct Walked {
     var ids = Set<String>()
-    var completeness = PageWalk.Completeness.unverified
     var shifts = false
   }
 
-  /// Reads the list as in a first run.
+  /// Reads the list with the requests of a first run.
+  ///
+  /// - Throws: ``SyncError`` `.unexpectedAnswer` if the walk does not show which rows are gone.
   private func walk() async throws -> Walked {
     let client = CollectionClient(target, connection, context), reader = PageReader(target), settings = connection.settings
     var walk = try PageWalk(
-      target, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin), scope: .all)
+      target, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin),
+      scope: target.incremental.wholeList)
     var walked = Walked(), pauses = PendingPauses()
     while true {
       let step = try await next(&walk, &walked, &pauses, client, reader)
@@ -76,11 +74,18 @@ struct CollectionGhosts: Sendable {
         throw SyncError(.unexpectedAnswer, "rest target: the list has more than \(PageWalk.defaultMaxPages) pages")
       case .fail(let error): throw SyncError(error)
       case .end(let end):
-        walked.completeness = end.completeness
+        guard end.completeness != .incomplete else {
+          throw CollectionGhosts.unknown("records moved between the pages each time the list was read")
+        }
         walked.shifts = walk.shifts
         return walked
       }
     }
+  }
+
+  private static func unknown(_ why: String) -> SyncError {
+    SyncError(
+      .unexpectedAnswer, "rest target: \(why), so it is unknown which rows are gone; no rows were removed", isRetryable: true)
   }
 
   private func next(
@@ -98,6 +103,11 @@ struct CollectionGhosts: Sendable {
       return step
     }
     let page = try reader.read(response, number: walk.pageNumber)
+    guard !page.hasNamelessItems else {
+      let flagged = page.flagged.first { $0.id == nil }
+      throw CollectionGhosts.unknown(
+        "page \(page.number) of the list has an item without a usable id (\(flagged?.reason ?? ""))")
+    }
     // Invalid items exist on the server as well.
     walked.ids.formUnion(page.ids)
     walked.ids.subtract(page.removed)

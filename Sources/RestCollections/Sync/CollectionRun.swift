@@ -18,6 +18,7 @@ actor CollectionRun {
   private var tracker: WatermarkTracker
   private var timer: WalkTimer
   private var validators: [String: PageValidator]
+  private var marks: DetailMarks
   /// The item count of the fullest page in this run that had a next page.
   private var largestPage = 0
   private var visited = Set<String>()
@@ -34,6 +35,8 @@ actor CollectionRun {
   private var usesToken: Bool
   /// Ids seen by this run, if it removes all others.
   private var seen = Set<String>()
+  /// Whether this run has seen an item whose id is unknown.
+  private var hasSeenNamelessItems = false
 
   /// - Throws: ``SyncError`` `.invalidTarget`, `RestError`, `StoreError`.
   init(_ target: RestTarget, _ connection: RestConnection, _ context: FetchContext) async throws {
@@ -48,7 +51,7 @@ actor CollectionRun {
     self.target = target
     self.context = context
     client = CollectionClient(target, connection, context, cache: context.mode == .refresh ? .reload : nil)
-    reader = PageReader(target, storing: context.plan)
+    reader = PageReader(target, storing: context.plan, now: context.configuration.now)
     tracker = WatermarkTracker(target, start: memory.known.watermark, isIncremental: plan.isIncremental)
     let settings = connection.settings, origins = settings.allowOrigins.map(\.origin)
     if let cursor {
@@ -68,11 +71,15 @@ actor CollectionRun {
     timer =
       cursor.map { WalkTimer(resuming: $0, nowMs: nowMs, uptime: uptime) } ?? WalkTimer(startedMs: nowMs, uptime: uptime)
     validators = [:]
+    marks = DetailMarks([:])
     discardsPages = isOtherAccount
     isResumed = cursor != nil
-    if target.validatesPages, !isOtherAccount, context.mode != .refresh {
+    if target.validatesPages || target.detail != nil, !isOtherAccount, context.mode != .refresh {
       let kept = try await context.store.read { [id = context.syncId] in try $0.syncPages(of: id) }
-      validators = kept.compactMapValues { (try? JSONValue(parsing: $0)).flatMap { PageValidator($0, target) } }
+      marks = DetailMarks(kept)
+      if target.validatesPages {
+        validators = kept.compactMapValues { (try? JSONValue(parsing: $0)).flatMap { PageValidator($0, target) } }
+      }
     }
     if case .token = plan.scope { usesToken = cursor == nil } else { usesToken = false }
     if plan.removesUnseen { memory.known.owesRemoval = true }
@@ -169,7 +176,7 @@ actor CollectionRun {
   /// - Parameter start: The URL of the new list, if the server gave one.
   private func restartWithoutToken(_ full: RunPlan, from start: String?) throws {
     plan = full
-    seen = []
+    forgetSeen()
     memory.known.owesRemoval = true
     usesToken = false
     startsAgain = true
@@ -205,6 +212,7 @@ actor CollectionRun {
     notes.deleted = found.removed
     notes.unwanted = found.excluded + shaped.dropped
     notes.flagged = found.flagged.map { sentence($0, found.number) } + shaped.flagged
+    notes.marks = shaped.marks.map { ($0.name, $0.value) }
     notes.left = found.itemCount - (shaped.records?.count ?? 0)
     if let token = try token(of: found) { memory.known.token = token }
     var page = SyncDownPage(parts: [shaped.records], totalSize: 0)
@@ -213,7 +221,8 @@ actor CollectionRun {
     if step.next != nil { largestPage = max(largestPage, found.itemCount) }
     if plan.removesUnseen {
       seen.formUnion(found.ids)
-      if case .restart = step { seen = [] }
+      hasSeenNamelessItems = hasSeenNamelessItems || found.hasNamelessItems
+      if case .restart = step { forgetSeen() }
       if case .end(let end) = step { try await removeUnseen(end, &notes) }
     }
     if target.validatesPages, target.incremental.mode.validates(isFirstPage: wasFirst) {
@@ -242,6 +251,10 @@ actor CollectionRun {
   /// longer has their tombstones.
   private func removeUnseen(_ end: PageWalk.End, _ notes: inout PageNotes) async throws {
     guard plan.removesUnseen, end.completeness != .incomplete else { return }
+    guard !hasSeenNamelessItems else {
+      notes.warnings.append(CollectionRun.namelessWarning)
+      return
+    }
     let local = try await context.cleanIds(), gone = local.filter { !seen.contains($0) }
     memory.known.owesRemoval = false
     if let refusal = target.ghosts.refusal(gone: gone.count, of: local.count, isForced: context.isForced) {
@@ -251,9 +264,20 @@ actor CollectionRun {
     }
   }
 
+  private func forgetSeen() {
+    seen = []
+    hasSeenNamelessItems = false
+  }
+
+  private static let namelessWarning =
+    "rows that the server no longer sends were not removed, because an item of the list has no usable id; "
+    + "the next run tries again"
+
   private func shape(_ found: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
-    let shaper = ItemShaper(target: target, context: context, client: client)
-    return try await shaper.records(of: found, response)
+    let shaper = ItemShaper(target: target, context: context, client: client, marks: marks)
+    let shaped = try await shaper.records(of: found, response)
+    marks.insert(shaped.marks)
+    return shaped
   }
 
   private func sentence(_ item: CollectionPage.FlaggedItem, _ page: Int) -> String {

@@ -10,8 +10,11 @@ struct ShapedRecords: Sendable {
   var records: ScannedPage?
   /// Ids of items that the transformation removed.
   var dropped: [String] = []
-  /// Items for which the transformation failed, one sentence each.
+  /// Items that cannot be stored, because the transformation failed or the server refused their
+  /// details; one sentence each.
   var flagged: [String] = []
+  /// Marks of the items whose details arrived.
+  var marks: [DetailMarks.Mark] = []
 }
 
 /// Converts a page's items to records.
@@ -19,20 +22,29 @@ struct ItemShaper: Sendable {
   let target: RestTarget
   let context: FetchContext
   let client: CollectionClient
+  let marks: DetailMarks
 
   func records(of given: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
     guard !given.items.isEmpty else { return ShapedRecords() }
     if let records = given.untouchedRecords { return ShapedRecords(records: records) }
     var page = given, records = response.body.withUnsafeBytes { page.records(in: $0) }
     if target.detail != nil || target.isPartial {
-      let completer = ItemCompleter(target: target, context: context, client: client)
-      records = .text(try await completer.complete(records.text(in: response.body), &page))
-      guard !page.items.isEmpty else { return ShapedRecords() }
+      let completer = ItemCompleter(target: target, context: context, client: client, marks: marks)
+      let completed = try await completer.complete(records.text(in: response.body), &page)
+      var shaped = try await final(.text(completed.records), page, response)
+      shaped.flagged = completed.flagged + shaped.flagged
+      shaped.marks = completed.marks
+      return shaped
     }
-    if let transform = target.transform {
-      return try await ItemTransform(name: transform, context: context).records(records.text(in: response.body), of: page)
-    }
-    return ShapedRecords(records: try scan(records, response))
+    return try await final(records, page, response)
+  }
+
+  private func final(
+    _ records: CollectionPage.RecordArray, _ page: CollectionPage, _ response: ConnectionResponse
+  ) async throws -> ShapedRecords {
+    guard !page.items.isEmpty else { return ShapedRecords() }
+    guard let transform = target.transform else { return ShapedRecords(records: try scan(records, response)) }
+    return try await ItemTransform(name: transform, context: context).records(records.text(in: response.body), of: page)
   }
 
   private func scan(_ records: CollectionPage.RecordArray, _ response: ConnectionResponse) throws -> ScannedPage {

@@ -31,15 +31,36 @@ extension RecordRead {
     }
   }
 
-  /// Whether the response lacks the record or has its tombstone. A different record proves nothing.
+  /// Whether the response says that there is no such record, or has its tombstone. A different
+  /// record proves nothing.
   private func isGone(_ id: String, _ json: JSONValue, _ target: RestTarget) -> Bool {
-    guard let item = item(in: json) else { return true }
-    if let found = target.items.idField.value(in: .object(item))?.idText, found != id { return false }
-    return target.items.deletion.isMarked(json, item)
+    switch content(of: json) {
+    case .none: return true
+    case .unreadable: return false
+    case .record(let item):
+      if let found = target.items.idField.value(in: .object(item))?.idText, found != id { return false }
+      return target.items.deletion.isMarked(json, item)
+    }
   }
 
-  /// Returns the record in the response; nil if there is none.
-  func item(in json: JSONValue) -> JSONObject? { (itemPath ?? ValuePath.root).value(in: json)?.objectValue }
+  /// What a response with a status of success says about a record.
+  enum Content: Sendable, Equatable {
+    case record(JSONObject)
+    /// The server has no such record: null at the path, or a list at it that lacks the element.
+    case none
+    /// Neither a record nor a statement that there is none, such as `{"errors": …}`.
+    case unreadable
+  }
+
+  func content(of json: JSONValue) -> Content {
+    let path = itemPath ?? ValuePath.root
+    switch path.value(in: json) {
+    case .object(let item)?: return .record(item)
+    case .null?: return .none
+    case nil where path.isPastTheEndOfAList(in: json): return .none
+    default: return .unreadable
+    }
+  }
 }
 
 extension ItemRules.Deletion {

@@ -113,8 +113,7 @@ struct GhostRules: Sendable, Equatable {
   let mode: Mode
   /// The largest share of rows that may be removed without force.
   let maxRatio: Double
-  /// Nil confirms only if paging shifts: with `read` if single records can be read, otherwise with
-  /// `walks`.
+  /// Nil confirms with `walks` if paging shifts, otherwise not at all.
   let confirmation: Confirmation?
 
   enum Mode: String, CaseIterable, Sendable { case none, fullList, perId }

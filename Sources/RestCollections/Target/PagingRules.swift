@@ -125,6 +125,9 @@ struct PagingRules: Sendable, Equatable {
     return place
   }
 
+  /// Whether only the page itself can say where the next one is.
+  var styleNeedsContinuation: Bool { [.link, .bodyUrl, .cursor, .header, .keyset].contains(style) }
+
   /// Whether the next request is a URL from the server instead of a parameter.
   var isURLBased: Bool { style == .link || style == .bodyUrl || (style == .header && pageParam == nil) }
 }

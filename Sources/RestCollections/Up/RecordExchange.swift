@@ -163,7 +163,15 @@ struct RecordExchange: Sendable {
       guard response.body.count > 0, let json = try? response.body.json() else {
         throw response.response.invalidBody("expected a record")
       }
-      guard let item = read.item(in: json), !target.items.deletion.isMarked(json, item) else { return .gone }
+      let item: JSONObject
+      switch read.content(of: json) {
+      case .record(let found): item = found
+      case .none: return .gone
+      case .unreadable:
+        return .refused(
+          response.response.invalidBody("'itemPath' (\(read.itemPath?.text ?? "$")) does not lead to a record"))
+      }
+      guard !target.items.deletion.isMarked(json, item) else { return .gone }
       let id = target.items.idField.value(in: .object(item))?.idText
       if let id, let own = row.record(id: target.items.idField), own != id {
         return .refused(

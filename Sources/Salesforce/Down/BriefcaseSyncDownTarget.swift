@@ -61,13 +61,17 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
     let changedAfter = since > 0 ? TimeStamp.isoText(since) : nil
     let priming = try await primingPage(relayToken: nil, changedAfter: changedAfter, in: context)
-    return try await Fetch(target: self, context: context).page(
+    var fetch = Fetch(target: self, context: context)
+    try fetch.note(priming)
+    return try await fetch.page(
       of: priming.ids[...], seen: priming.ids.count, relayToken: priming.relayToken, serverTime: priming.serverTime)
   }
 
   /// The ids of one page of priming records, in order.
   struct PrimingPage: Sendable {
     var ids: [(place: Int, id: String)] = []
+    /// The ids of all types, also of those without an entry in `infos`.
+    var allIds: [String] = []
     var relayToken: String?
     var serverTime: Int64?
   }
@@ -82,14 +86,32 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     guard let types = json["primingRecords"]?.objectValue else {
       throw answer.response.invalidBody("the answer has no 'primingRecords'")
     }
-    var page = PrimingPage(relayToken: json["relayToken"]?.stringValue, serverTime: answer.serverTime)
+    var page = PrimingPage(serverTime: answer.serverTime)
+    if let token = json["relayToken"], !token.isNull {
+      guard let text = token.stringValue, !text.isEmpty else {
+        throw answer.response.invalidBody("'relayToken' is a \(token.kindName), not a token")
+      }
+      page.relayToken = text
+    }
     for (type, recordTypes) in types {
-      guard let place = infos.firstIndex(where: { $0.type == type }) else { continue }
+      let place = infos.firstIndex { $0.type == type }
       for (_, records) in recordTypes.objectValue ?? [:] {
-        page.ids += (records.arrayValue ?? []).compactMap { $0["id"]?.stringValue }.map { (place, $0) }
+        let ids = try Self.ids(records, of: type, answer.response)
+        page.allIds += ids
+        if let place { page.ids += ids.map { (place, $0) } }
       }
     }
     return page
+  }
+
+  /// - Throws: `RestError` `.invalidBody` if a record has no id: it is then unknown which ones exist.
+  private static func ids(_ records: JSONValue, of type: String, _ response: RestResponse) throws -> [String] {
+    try (records.arrayValue ?? []).map { record in
+      guard let id = record["id"]?.stringValue, !id.isEmpty else {
+        throw response.invalidBody("a record of type '\(type)' in 'primingRecords' has no 'id'")
+      }
+      return id
+    }
   }
 
   /// Retrieves records of one type by id, as the text of a JSON array.
@@ -128,15 +150,27 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     }
   }
 
+  /// Follows relay tokens; pages that bring no new id must end.
+  struct RelayTrail: Sendable {
+    private var trail = QueryTrail()
+    private var seen = Set<String>()
+
+    mutating func note(_ page: PrimingPage) throws(SyncError) {
+      let before = seen.count
+      seen.formUnion(page.allIds)
+      if let token = page.relayToken { try trail.follow(token, records: seen.count - before, total: nil) }
+    }
+  }
+
   // MARK: Ghosts
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
-    var found = [Set<String>](repeating: [], count: infos.count), token: String?, trail = PageTrail()
+    var found = [Set<String>](repeating: [], count: infos.count), token: String?, trail = RelayTrail()
     repeat {
       let page = try await primingPage(relayToken: token, changedAfter: nil, in: context)
       for entry in page.ids { found[entry.place].insert(entry.id) }
       token = page.relayToken
-      if let token { try trail.follow(token) }
+      try trail.note(page)
     } while token != nil
     return found
   }
@@ -147,8 +181,15 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   private struct Fetch: Sendable {
     let target: BriefcaseSyncDownTarget
     let context: FetchContext
-    /// The relay tokens used so far.
-    var trail = PageTrail()
+    /// The relay tokens and ids so far.
+    private var trail = RelayTrail()
+
+    init(target: BriefcaseSyncDownTarget, context: FetchContext) {
+      self.target = target
+      self.context = context
+    }
+
+    mutating func note(_ priming: PrimingPage) throws(SyncError) { try trail.note(priming) }
 
     /// - Parameters:
     ///   - ids: The remaining ids of the current priming page.
@@ -159,8 +200,8 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
       guard !ids.isEmpty else {
         guard let relayToken else { return nil }
         var onward = self
-        try onward.trail.follow(relayToken)
         let priming = try await target.primingPage(relayToken: relayToken, changedAfter: nil, in: context)
+        try onward.note(priming)
         return try await onward.page(
           of: priming.ids[...], seen: seen + priming.ids.count, relayToken: priming.relayToken, serverTime: serverTime)
       }

@@ -43,9 +43,11 @@ struct DeletedRecords: DeletionFeed {
     guard let records = json["deletedRecords"]?.arrayValue, let earliest = moment(json["earliestDateAvailable"]),
       let latest = moment(json["latestDateCovered"]), let serverTime = answer.serverTime, earliest <= since
     else { return nil }
+    let logged = records.compactMap { $0["id"]?.stringValue }
+    guard logged.count == records.count else { return nil }
     let recent = try await recycled(
       since: max(start, min(latest, serverTime) - context.configuration.commitAllowanceMs), in: context)
-    return recent.union(records.compactMap { $0["id"]?.stringValue })
+    return recent.union(logged)
   }
 
   private func moment(_ value: JSONValue?) -> Int64? { value?.stringValue.flatMap { TimeStamp.milliseconds($0) } }

@@ -31,9 +31,22 @@ struct MruSyncDownTarget: SyncDownTarget {
     }
     let ids = items.compactMap { $0["Id"]?.stringValue }
     guard !ids.isEmpty else { return nil }
-    let condition = QueryPages.condition(fields.id, Array(ids.prefix(QueryPages.idsAtOnce)))
-    let soql = "select \(fieldlist.joined(separator: ", ")) from \(type) where \(condition)"
-    return try await QueryPages.first(requests.query(soql: soql), in: context)
+    return try await page(of: ids[...], announced: nil, in: context)
+  }
+
+  /// Fetches records by their ids, in as many queries as the length of a URL demands.
+  private func page(of ids: ArraySlice<String>, announced: Int?, in context: FetchContext) async throws -> SyncDownPage {
+    let list = Array(ids.prefix(QueryPages.fitting(ids.prefix(QueryPages.idsAtOnce), in: soql)))
+    let first = try await QueryPages.first(context.client.requests.query(soql: soql(list)), in: context)
+    let rest = ids.dropFirst(list.count), total = announced ?? ids.count
+    guard announced != nil || !rest.isEmpty else { return first }
+    return QueryPages.chained(first, of: total) {
+      rest.isEmpty ? nil : try await page(of: rest, announced: total, in: context)
+    }
+  }
+
+  private func soql(_ ids: [String]) -> String {
+    "select \(fieldlist.joined(separator: ", ")) from \(type) where \(QueryPages.condition(fields.id, ids))"
   }
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {

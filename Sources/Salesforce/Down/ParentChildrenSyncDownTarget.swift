@@ -67,7 +67,7 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
   }
 
   private func page(
-    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
+    _ request: RestRequest, in context: FetchContext, trail: QueryTrail = QueryTrail()
   ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
     let families = try ParentChildrenPage(answer.response, info: info)
@@ -81,10 +81,11 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     let parents = try context.plan.scan(array: ParentChildrenPage.array(families.parents), of: answer.response)
     let childPage = try context.plans[1].scan(array: ParentChildrenPage.array(children.map(\.text)), of: answer.response)
     var page = SyncDownPage(
-      parts: [parents, childPage], parents: children.map(\.parent), totalSize: total, serverTime: answer.serverTime)
+      parts: [parents, childPage], parents: children.map(\.parent), totalSize: Int(clamping: total),
+      serverTime: answer.serverTime)
     if let url = families.next {
       var trail = trail
-      try trail.follow(url)
+      try trail.follow(url, records: families.parents.count, total: total)
       page.next = { [trail] in try await self.page(context.client.requests.queryMore(url), in: context, trail: trail) }
     }
     return page
@@ -92,14 +93,14 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
 
   /// Fetches the children of one parent that did not fit on its page.
   private func rest(of more: ParentChildrenPage.More, in context: FetchContext) async throws -> [ParentChildrenPage.Child] {
-    var children: [ParentChildrenPage.Child] = [], url: String? = more.url, trail = PageTrail()
+    var children: [ParentChildrenPage.Child] = [], url: String? = more.url, trail = QueryTrail()
     while let next = url {
-      try trail.follow(next)
       let answer = try await context.send(context.client.requests.queryMore(next))
       let page = try ParentChildrenPage.children(
         answer.response, of: more.parentId, parent: more.parent, info: info)
       children += page.children
-      url = page.next
+      url = page.said.next
+      if let url { try trail.follow(url, records: page.children.count, total: page.said.size) }
     }
     return children
   }
@@ -113,14 +114,14 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
   }
 
   private func childIds(in context: FetchContext) async throws -> Set<String> {
-    var ids = Set<String>(), trail = PageTrail()
+    var ids = Set<String>(), trail = QueryTrail()
     var request: RestRequest? = context.client.requests.query(soql: ghostQuery(withChildren: true))
     while let next = request {
       let answer = try await context.send(next)
       let page = try ParentChildrenPage(answer.response, info: info)
       ids.formUnion(page.children.map(\.id))
       for more in page.unfinished { ids.formUnion(try await rest(of: more, in: context).map(\.id)) }
-      if let url = page.next { try trail.follow(url) }
+      if let url = page.next { try trail.follow(url, records: page.parents.count, total: page.totalSize) }
       request = page.next.map { context.client.requests.queryMore($0) }
     }
     return ids

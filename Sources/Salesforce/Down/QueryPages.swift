@@ -13,30 +13,62 @@ enum QueryPages {
     return try await first(context.client.requests.queryMore(url), in: context, isKept: true)
   }
 
-  /// The most ids in one `IN` list, because the length of a URL is limited.
+  /// The most ids in one `IN` list.
   static let idsAtOnce = 500
+
+  /// The most bytes of an encoded query. Front ends of orgs refuse request lines above 16,384.
+  private static let longestQuery = 15_600
+
+  /// Returns how many of the ids fit into one query; at least one.
+  ///
+  /// - Parameter soql: Makes the query for some ids.
+  static func fitting(_ ids: some Sequence<String>, in soql: ([String]) -> String) -> Int {
+    var room = longestQuery - PercentEncoding.encode(soql([])).utf8.count, count = 0
+    for id in ids {
+      room -= PercentEncoding.encode(SOQL.quote(id) + ", ").utf8.count
+      guard room >= 0 || count == 0 else { break }
+      count += 1
+    }
+    return count
+  }
+
+  /// Chains pages: the query's own further pages first, then those of `rest`.
+  static func chained(
+    _ part: SyncDownPage, of total: Int, then rest: @escaping @Sendable () async throws -> SyncDownPage?
+  ) -> SyncDownPage {
+    var page = part
+    page.totalSize = total
+    if let next = part.next {
+      page.next = { try await next().map { chained($0, of: total, then: rest) } }
+    } else {
+      page.next = rest
+    }
+    return page
+  }
 
   /// Fetches the first page of a query, which leads to the others.
   /// - Parameter isKept: If true, each page stores the URL of the next one, so that a later run can continue there.
   static func first(
-    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail(), isKept: Bool = false
+    _ request: RestRequest, in context: FetchContext, trail: QueryTrail = QueryTrail(), isKept: Bool = false
   ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
     let records = try context.plan.scan(answer.response)
+    let next = try PageEnvelope.next(records.envelope(1), done: records.envelope(2), answer.response)
     guard let total = records.envelope(0)?.boundedInteger, total >= 0 else {
       throw answer.response.invalidBody("the answer to a query has no 'totalSize'")
     }
-    var page = SyncDownPage(parts: [records], totalSize: Int(clamping: total), serverTime: answer.serverTime)
-    if let url = records.envelope(1)?.stringValue {
+    let whole = try await NestedPages(context: context).complete(records, answer.response, hasNext: next != nil)
+    var page = SyncDownPage(parts: [whole], totalSize: Int(clamping: total), serverTime: answer.serverTime)
+    if let url = next {
       var trail = trail
-      try trail.follow(url)
+      try trail.follow(url, records: records.count, total: total)
       page.next = { [trail] in
         try await first(context.client.requests.queryMore(url), in: context, trail: trail, isKept: isKept)
       }
     }
     if isKept {
       var notes = PageNotes()
-      notes.memory = records.envelope(1)?.stringValue.map { [nextKey: .string($0)] } ?? [:]
+      notes.memory = next.map { [nextKey: .string($0)] } ?? [:]
       page.notes = notes
     }
     return page
@@ -49,14 +81,14 @@ enum QueryPages {
 
   static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> Set<String> {
     try await startingAgainOnce {
-      var ids = Set<String>(), trail = PageTrail()
+      var ids = Set<String>(), trail = QueryTrail()
       var request: RestRequest? = first
       var reader = IdPageReader(idPath: path)
       while let next = request {
         let answer = try await context.send(next)
-        let url = try reader.read(answer.response, into: &ids)
-        if let url { try trail.follow(url) }
-        request = url.map { context.client.requests.queryMore($0) }
+        let page = try reader.read(answer.response, into: &ids)
+        if let url = page.next { try trail.follow(url, records: page.count, total: page.total) }
+        request = page.next.map { context.client.requests.queryMore($0) }
       }
       return ids
     }
@@ -66,11 +98,12 @@ enum QueryPages {
   static func existing(
     _ ids: [String], of type: String, idField: String, slice: Int = idsAtOnce, in context: FetchContext
   ) async throws -> Set<String> {
-    var found = Set<String>()
-    for start in stride(from: 0, to: ids.count, by: slice) {
-      let list = Array(ids[start..<min(start + slice, ids.count)])
-      let soql = "select \(idField) from \(type) where \(condition(idField, list))"
-      found.formUnion(try await QueryPages.ids(of: soql, path: idField, in: context))
+    func soql(_ list: [String]) -> String { "select \(idField) from \(type) where \(condition(idField, list))" }
+    var found = Set<String>(), rest = ids[...]
+    while !rest.isEmpty {
+      let list = Array(rest.prefix(fitting(rest.prefix(slice), in: soql)))
+      found.formUnion(try await QueryPages.ids(of: soql(list), path: idField, in: context))
+      rest = rest.dropFirst(list.count)
     }
     return found
   }
@@ -87,20 +120,37 @@ struct IdPageReader {
 
   init(idPath: String) { scanner = RecordScanner(plan: ScanPlan(paths: [idPath])) }
 
+  /// What a page says besides its ids.
+  struct Page {
+    let count: Int
+    let total: Int64?
+    /// The URL of the next page.
+    let next: String?
+  }
+
+  private static let envelope = [PageEnvelope.totalSize, PageEnvelope.nextPage, PageEnvelope.done]
+
   /// - Parameter recordsKey: The key of the array of records.
-  /// - Returns: The URL of the next page.
+  /// - Throws: `RestError` `.invalidBody`, also for a record without an id: the page then does not
+  ///   show which records exist.
   mutating func read(
     _ response: RestResponse, recordsKey: String = "records", into ids: inout Set<String>
-  ) throws -> String? {
+  ) throws -> Page {
     do {
       return try response.body.withUnsafeBytes { bytes in
-        guard try scanner.scanPage(bytes, recordsKey: recordsKey, envelopeKeys: [PageEnvelope.nextPage]) else {
+        guard try scanner.scanPage(bytes, recordsKey: recordsKey, envelopeKeys: Self.envelope) else {
           throw response.invalidBody("the answer has no '\(recordsKey)'")
         }
         for i in scanner.records.indices {
-          if let id = scanner.value(record: i, field: 0).string(in: bytes) { ids.insert(id) }
+          guard let id = scanner.value(record: i, field: 0).string(in: bytes), !id.isEmpty else {
+            throw response.invalidBody("record \(i + 1) has no id, so it is unknown which records exist")
+          }
+          ids.insert(id)
         }
-        return scanner.envelope[0].string(in: bytes)
+        let said = scanner.envelope.map { $0.plain(in: bytes) }
+        return Page(
+          count: scanner.records.count, total: said[0]?.boundedInteger,
+          next: try PageEnvelope.next(said[1], done: said[2], response))
       }
     } catch let error as ScanError {
       throw response.invalidBody("\(error.message) at byte \(error.offset)")

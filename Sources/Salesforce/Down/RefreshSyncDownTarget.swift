@@ -54,28 +54,15 @@ struct RefreshSyncDownTarget: SyncDownTarget {
         in: soup, path: fields.id, stampPath: since > 0 ? fields.modificationDate : nil,
         localPrefix: LocalField.localIdPrefix, after: last, limit: count + 1)
     }
-    let ids = found.prefix(count)
+    let fitting = QueryPages.fitting(found.prefix(count).lazy.map(\.id)) { soql($0.map { ($0, nil) }, since: since) }
+    let ids = found.prefix(fitting)
     guard let lastId = ids.last?.id else { return nil }
     let first = try await QueryPages.first(
       context.client.requests.query(soql: soql(Array(ids), since: since)), in: context)
-    let isLast = found.count <= count
-    return Self.page(first, of: total) {
+    let isLast = found.count <= ids.count
+    return QueryPages.chained(first, of: total) {
       isLast ? nil : try await self.page(after: lastId, of: total, since: since, in: context)
     }
-  }
-
-  /// Chains pages: the query's own further pages first, then the page for the next ids.
-  private static func page(
-    _ part: SyncDownPage, of total: Int, then rest: @escaping @Sendable () async throws -> SyncDownPage?
-  ) -> SyncDownPage {
-    var page = part
-    page.totalSize = total
-    if let next = part.next {
-      page.next = { try await next().map { Self.page($0, of: total, then: rest) } }
-    } else {
-      page.next = rest
-    }
-    return page
   }
 
   /// - Note: Entries may have been written outside this sync, so their newest modification date is used if it is older than

@@ -12,11 +12,11 @@ struct CreatedRecordsQuery: Sendable {
   func records() async throws -> [CreatedRecord]? {
     try await startingAgainOnce {
       var request: RestRequest? = client.requests.query(soql: soql)
-      var found: [CreatedRecord] = [], trail = PageTrail()
+      var found: [CreatedRecord] = [], trail = QueryTrail()
       while let next = request, found.count < search.limit {
-        let (records, url) = try await page(next)
+        let (records, url, total) = try await page(next)
         found += records
-        if let url { try trail.follow(url) }
+        if let url { try trail.follow(url, records: records.count, total: total) }
         request = url.map { client.requests.queryMore($0) }
       }
       return request == nil ? found : nil
@@ -31,7 +31,7 @@ struct CreatedRecordsQuery: Sendable {
     return "select \(list) from \(search.type) where CreatedDate >= \(first) and CreatedDate <= \(last)"
   }
 
-  private func page(_ request: RestRequest) async throws -> (records: [CreatedRecord], next: String?) {
+  private func page(_ request: RestRequest) async throws -> (records: [CreatedRecord], next: String?, total: Int64?) {
     let response = try await client.send(request), json = try response.json()
     guard let records = json["records"]?.arrayValue else {
       throw response.invalidBody("the answer to a query has no 'records'")
@@ -41,6 +41,7 @@ struct CreatedRecordsQuery: Sendable {
       let created = record["CreatedDate"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
       return CreatedRecord(id: id, createdAt: created, fields: record)
     }
-    return (found, json["nextRecordsUrl"]?.stringValue)
+    let next = try PageEnvelope.next(json[PageEnvelope.nextPage], done: json[PageEnvelope.done], response)
+    return (found, next, json[PageEnvelope.totalSize]?.boundedInteger)
   }
 }

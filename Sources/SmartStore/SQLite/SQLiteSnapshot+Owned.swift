@@ -8,7 +8,7 @@ extension SQLiteSnapshot {
     let statement = try connection.statement(
       """
       SELECT id, \(id) FROM \(soup.table) WHERE \(candidates == nil ? "" : "id = ?2 AND ")\(soup.expression(path)) = ?1
-      AND (\(soup.dirtyCondition)) IS NOT 1 AND typeof(\(id)) = 'text' ORDER BY id
+      AND (\(soup.dirtyCondition)) IS NOT 1 AND typeof(\(id)) IN ('text', 'integer') ORDER BY id
       """)
     defer { statement.reset() }
     statement.bind(1, value)

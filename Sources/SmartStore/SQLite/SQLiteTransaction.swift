@@ -70,6 +70,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     try connection.run("DELETE FROM soup_attrs WHERE id = ?", [.integer(soup.number)])
     try forgetEntries(of: soup)
     try forgetAssignedIds(of: soup)
+    try noteEmptied(name)
   }
 
   func clearSoup(_ name: String) throws {
@@ -85,6 +86,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     try connection.run("DELETE FROM \(soup.table)")
     try rebuildFullText(soup, filling: true)
     try forgetEntries(of: soup)
+    try noteEmptied(name)
   }
 
   private func forgetEntries(of soup: Soup) throws {

@@ -21,7 +21,10 @@ struct OrgQuery {
       }
       for record in records { try rows.row(names.map { ResultCell(Self.value(record, $0)) }) }
       try rows.pageEnds()
-      guard answer["done"]?.boolValue == false, let next = answer["nextRecordsUrl"]?.stringValue else { return }
+      guard answer["done"]?.boolValue == false else { return }
+      guard let next = answer["nextRecordsUrl"]?.stringValue, !next.isEmpty else {
+        throw CommandFailure("the org's answer is not the whole result: it is not done and has no 'nextRecordsUrl'")
+      }
       answer = try ask(next, [:])
     }
   }

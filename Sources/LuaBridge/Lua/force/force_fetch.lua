@@ -51,7 +51,10 @@ Records.closeCursor = call.define {
 --- Returns the function that fetches the page after an answer with `nextRecordsUrl`. `seen` contains the URLs of earlier pages.
 local function following_page(answer, ask, seen)
   local address = answer.nextRecordsUrl
-  if not given(address) then return nil end
+  if not given(address) and answer.done ~= false then return nil end
+  if type(address) ~= "string" or address == "" then
+    return function() return nil, call.new_error("badAnswer", "the answer is not done, but its 'nextRecordsUrl' is not text") end
+  end
   seen = seen or {}
   return function()
     if seen[address] then

@@ -66,13 +66,16 @@ extension SoupWriter {
     for i in 0..<page.count where !storage.skipping.contains(i) {
       try fill(&values, page, i, overlay)
       let record = page.scanner.records[i], scanned = page.scanner.value(record: i, field: page.plan.idField)
-      if inserting, scanned.kind != .missing, scanned.kind != .null {
+      if inserting, scanned.kind != .missing, scanned.kind != .null,
+        // Ids of a list have one type.
+        try outcome.created > 0 || externalKey(scanned, idPath, in: page.bytes, record) != nil
+      {
         try add(page, record, overlay, owner: owner, values)
         outcome.created += 1
         continue
       }
       guard let key = try externalKey(scanned, idPath, in: page.bytes, record) else {
-        throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(soup.name) has no '\(idPath)'")
+        throw StoreError.noKey(scanned, ofRecord: i, in: soup.name, idPath, soup.specs)
       }
       key.bind(to: finder, 1)
       guard try finder.step() else {
