@@ -28,7 +28,7 @@ local function known_members(data, sent)
   return result
 end
 
---- Writes the values that the server accepted into the cache. What was edited since they were sent stays, and stays marked.
+--- Writes the values that the server accepted into the cache. Members that were edited since they were sent stay marked.
 ---@param id string    the record's id on the server
 ---@param sent {id: string?, version: integer?, attributes: table, names: table}  the id and the version in the cache by then,
 ---  all attributes, and those that were sent, by name

@@ -59,8 +59,8 @@ simple("clearSoup", "pgClearSoup", { SOUP }, { "soupName" })
 -- upsertSoupEntriesWithExternalId([config,] soupName, entries, externalIdPath, ...): the entries as stored
 simple("upsertSoupEntriesWithExternalId", "pgUpsertSoupEntries",
   { SOUP, { "entries", "tables" }, { "externalIdPath", "string" } }, { "soupName", "entries", "externalIdPath" })
--- patchSoupEntries([config,] soupName, patches, [externalIdPath,] ...): {entryId, version, outcome, entry} for each patch; null for
--- one with ifExists that found no entry
+-- patchSoupEntries([config,] soupName, patches, [externalIdPath,] ...): {entryId, version, outcome, entry} for each patch; null
+-- for one with ifExists that found no entry
 simple("patchSoupEntries", "patchSoupEntries",
   { SOUP, { "patches", "tables" }, { "externalIdPath", "string", optional = true } },
   { "soupName", "patches", "externalIdPath" })
