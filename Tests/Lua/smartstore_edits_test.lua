@@ -149,6 +149,7 @@ local OPERATIONS = {
   { { L = { { n = 1 } } }, "L.1.n", { __op = "Set", value = 1 }, "it has 1, counted from 0" },
   { { L = { 1 } }, "L.-1", { __op = "Set", value = 1 }, "no element '-1'; it has 1, counted from 0" },
   { { L = { 1 } }, "L.x", { __op = "Set", value = 1 }, "no element 'x'; it has 1, counted from 0" },
+  { {}, ("a."):rep(99999) .. "a", { __op = "Set", value = 1 }, " names" },
   { { A = "text" }, "A.B", { __op = "Set", value = 1 }, "'B' is not inside an object or an array" },
 }
 

@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 /// A change of one value that is applied to the value as it is stored by then. The JSON forms are
 /// those of Parse servers, and `Set` for a value at a path.
@@ -88,6 +89,9 @@ struct EntryPath {
 
   /// Applies an operation to the value at the path. Missing objects on the way are created.
   func apply(_ operation: EntryOperation, to entry: inout JSONObject) throws(StoreError) {
+    guard steps.count <= JSONWalker.maximumDepth else {
+      throw EntryOperation.problem("\(text.prefix(20))…", "the path has more than \(JSONWalker.maximumDepth) names")
+    }
     guard case .object(let changed)? = try changed(.object(entry), steps[...], operation) else { return }
     entry = changed
   }
