@@ -42,9 +42,6 @@ public struct EntryPatch: Sendable, Equatable {
     self.flags = flags
   }
 
-  /// Marks an entry that a script or a program has changed.
-  public static let updated = [SoupField.locallyUpdated: true]
-
   public static func == (a: EntryPatch, b: EntryPatch) -> Bool {
     a.place == b.place && a.set == b.set && a.unset == b.unset && a.flags == b.flags && a.copy == b.copy
       && a.confirmed == b.confirmed && a.sentVersion == b.sentVersion && a.create == b.create
