@@ -202,6 +202,7 @@ static void put_table(encoder *e, int table, frame *at, int depth) {
     put_array(e, table, at, depth);
     return;
   }
+  if (luaL_getmetafield(L, table, "__unawaited") != LUA_TNIL) fail(e, at, "is a call without await, not its answer");
   lua_pushnil(L);
   int first = lua_next(L, table) ? lua_type(L, -2) : LUA_TNIL;
   if (first != LUA_TNIL) lua_pop(L, 2);

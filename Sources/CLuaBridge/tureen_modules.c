@@ -14,6 +14,9 @@ static const char guard_lua[] = {
 static const char event_lua[] = {
 #embed "../LuaBridge/Lua/core/event.lua"
 };
+static const char unawaited_lua[] = {
+#embed "../LuaBridge/Lua/core/unawaited.lua"
+};
 static const char calls_lua[] = {
 #embed "../LuaBridge/Lua/core/calls.lua"
 };
@@ -156,6 +159,9 @@ static const char force_notifications_lua[] = {
 static const char force_modes_lua[] = {
 #embed "../LuaBridge/Lua/force/force_modes.lua"
 };
+static const char force_cached_lua[] = {
+#embed "../LuaBridge/Lua/force/force_cached.lua"
+};
 static const char force_storecache_lua[] = {
 #embed "../LuaBridge/Lua/force/force_storecache.lua"
 };
@@ -194,9 +200,9 @@ static const struct {
   const char *chunk;
 } sources[] = {
     /* core/ */
-    MODULE(tureen), MODULE(guard), MODULE(event), MODULE(calls), MODULE(arguments), MODULE(async), MODULE(timers),
-    MODULE(combine), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap), MODULE(util_event),
-    MODULE(util_exec), MODULE(util_logger), MODULE(react_util),
+    MODULE(tureen), MODULE(guard), MODULE(event), MODULE(unawaited), MODULE(calls), MODULE(arguments), MODULE(async),
+    MODULE(timers), MODULE(combine), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap),
+    MODULE(util_event), MODULE(util_exec), MODULE(util_logger), MODULE(react_util),
     /* smartstore/ */
     MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
     MODULE(react_smartstore),
@@ -210,7 +216,7 @@ static const struct {
     MODULE(parse_soups), MODULE(parse_query), MODULE(parse_object),
     /* force/ */
     MODULE(force), MODULE(force_call), MODULE(force_answers), MODULE(force_url), MODULE(force_client),
-    MODULE(force_files), MODULE(force_notifications), MODULE(force_modes), MODULE(force_storecache),
+    MODULE(force_files), MODULE(force_notifications), MODULE(force_modes), MODULE(force_cached), MODULE(force_storecache),
     MODULE(force_sobjecttype), MODULE(force_sync), MODULE(force_conflict), MODULE(force_fetch), MODULE(force_model),
     MODULE(force_collection), MODULE(optimistic), MODULE(react_force), MODULE(react_net),
 };

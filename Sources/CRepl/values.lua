@@ -58,6 +58,7 @@ end
 
 --- Returns true for lists, lazy records and plain tables; all other values are scalars.
 local function has_members(value)
+  if type(value) == "table" and type(getmetatable(value)) == "string" then return false end
   if type(value) == "table" then return not M.is_error(value) and not meta_of(value).__tostring end
   return type(value) == "userdata" and value ~= tureen.null and meta_of(value).__pairs ~= nil
 end
@@ -224,6 +225,8 @@ end
 
 --- Formats any value, on several lines if needed.
 function M.text_of(value)
+  -- A call that is not awaited hides its metatable behind a name, and has no members.
+  if type(value) == "table" and type(getmetatable(value)) == "string" then return M.scalar(value) end
   if is_records(value) then return records_text(value) end
   if type(value) == "table" and value.currentPageOrderedEntries and value.cursorId then
     return ("%s\npage %d of %d, %d entries"):format(M.text_of(value.currentPageOrderedEntries),

@@ -18,6 +18,21 @@ private enum Shared {
     .optional("selectPaths", .array(.string)),
     .optional("lazy", .boolean),
   ])
+  static let entryPatch = Shape.object([
+    .optional("entryId", .integer),
+    .optional("externalId", .any),
+    .optional("ifExists", .boolean),
+    .optional("create", .anyObject),
+    .optional("ifVersion", .integer),
+    .optional("ifClean", .boolean),
+    .optional("copy", .anyObject),
+    .optional("set", .anyObject),
+    .optional("unset", .array(.string)),
+    .optional("operations", .anyObject),
+    .optional("confirmed", .anyObject),
+    .optional("sentVersion", .integer),
+    .optional("flags", .anyObject),
+  ])
   static let syncOptions = Shape.object([
     .optional("mergeMode", .string),
     .optional("fieldlist", .fieldlist),
@@ -36,6 +51,8 @@ extension SmartStoreAction {
   /// What the action takes.
   var rules: ArgumentRules {
     switch self {
+    case .mergeServerRecords: Rules.mergeServerRecords
+    case .patchSoupEntries: Rules.patchSoupEntries
     case .alterSoup: Rules.alterSoup
     case .clearSoup: Rules.clearSoup
     case .closeCursor: Rules.closeCursor
@@ -63,6 +80,25 @@ extension SmartStoreAction {
   }
 
   private enum Rules {
+    static let mergeServerRecords = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("records", .array(.anyObject)),
+      .required("mode", .string),
+      .optional("externalIdPath", .string),
+      .optional("modificationDateFieldName", .string),
+      .optional("partial", .boolean),
+      .optional("kept", .array(.string)),
+      .optional("onlyKnown", .boolean),
+    ])
+    static let patchSoupEntries = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("patches", .array(Shared.entryPatch)),
+      .optional("externalIdPath", .string),
+    ])
     static let alterSoup = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),

@@ -10,6 +10,7 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
   case removeSoup = "pgRemoveSoup"
   case clearSoup = "pgClearSoup"
   case upsertSoupEntries = "pgUpsertSoupEntries"
+  case patchSoupEntries, mergeServerRecords
   case retrieveSoupEntries = "pgRetrieveSoupEntries"
   case removeFromSoup = "pgRemoveFromSoup"
   case querySoup = "pgQuerySoup"

@@ -63,6 +63,9 @@ extension ActionCatalog {
     "sfaccountmanager/getUsers": "Lists the accounts of the home that have a session, the current one first.",
     "sfaccountmanager/logout": "Ends the session of an account, by default of the current one.",
     "sfaccountmanager/switchToUser": "Makes another account of the home the current one.",
+    "smartstore/mergeServerRecords":
+      "Stores records that a script fetched from a server itself, all of them or none, as a page of a sync down does.",
+    "smartstore/patchSoupEntries": "Edits entries, all of them or none, each as it is stored when the edit is applied.",
     "smartstore/pgAlterSoup": "Changes the index specs of a soup.",
     "smartstore/pgClearSoup": "Removes all entries of a soup.",
     "smartstore/pgCloseCursor": "Closes a cursor.",

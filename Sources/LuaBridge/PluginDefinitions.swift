@@ -70,7 +70,8 @@ public struct PluginDefinitions: Sendable {
     return (action["summary"]?.stringValue.map { ["--- \($0)"] } ?? []) + [
       "---@param args \(service).\(name).Arguments\(isNeeded ? "" : "?")", "---@param success (fun(value: \(result)): any)?",
       "---@param failure (fun(err: tureen.Error): any)?", "---@param progress (fun(value: any))?",
-      "---@return integer? id  for tureen.cancel", "function service.\(name)(args, success, failure, progress) end",
+      "---@return tureen.Call? call  for tureen.cancel", "---@nodiscard",
+      "function service.\(name)(args, success, failure, progress) end",
     ]
   }
 

@@ -7,7 +7,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Stable: scripts and tests switch on it, and `bridge-spec/errors.json` lists it.
   public enum Code: String, CaseIterable, Sendable {
     case noSuchSoup, invalidSoupName, invalidIndexSpec, pathNotIndexed
-    case missingExternalId, ambiguousExternalId, noSuchEntry, invalidEntry
+    case missingExternalId, ambiguousExternalId, noSuchEntry, invalidEntry, entryChanged
     case invalidQuerySpec, invalidSmartSql, notReadOnly, queryLimit, cancelled, noSuchCursor, tooManyCursors
     case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
     case keyRequired, wrongKey, notEncrypted, encryptionUnavailable, storeInUse

@@ -28,6 +28,8 @@ extension Host {
       return try soupAction(action, call, try core.store(call.store))
     case .upsertSoupEntries, .retrieveSoupEntries, .removeFromSoup:
       return try entryAction(action, call, try core.store(call.store))
+    case .patchSoupEntries: return try patch(call, try core.store(call.store))
+    case .mergeServerRecords: return try merge(call, try core.store(call.store))
     case .querySoup, .runSmartQuery, .moveCursorToPageIndex, .closeCursor:
       return try queryAction(action, call, try core.store(call.store))
     case .closeObserver:

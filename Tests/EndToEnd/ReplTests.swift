@@ -21,7 +21,7 @@ import Testing
     ("r = { { Id = 'a', Size = 5, Note = 'x' } }\nr -- Size, Note", "Size  Note  Id\n   5  x     a\n"),
     ("return 7", "7\n"), ("", ""), ("await(smartstore.soupExists, 'c')", "false\n"),
     ("t = {} t.t = t\nt", "{ t = { … again } }\n"),
-    ("sleep(1)", "true\n"),
+    ("sleep(1)", "true\n"), ("smartstore.soupExists('c')", "call 1, not awaited\n"),
   ])
   func repl_piped_showsValues(text: String, expected: String) async throws {
     let ended = try await pipe(text)

@@ -370,4 +370,55 @@ function tests.test_configure()
   raises("configure: argument 1 'options' must be a table, got nil", tureen.configure)
 end
 
+-- What a script may do with the value of a call that it did not await, and the reading of each.
+local USES = {
+  sum = function(call) return call + 1 end, product = function(call) return 2 * call end,
+  difference = function(call) return call - 1 end, quotient = function(call) return call / 2 end,
+  whole = function(call) return call // 2 end, rest = function(call) return call % 2 end,
+  power = function(call) return call ^ 2 end,
+  negative = function(call) return -call end, text = function(call) return "rows: " .. call end,
+  before = function(call) return call .. " rows" end, number = function(call) return call .. 1 end,
+  less = function(call) return call < 5 end, more = function(call) return 5 < call end,
+  at_most = function(call) return call <= 5 end, calls = function(call) return call < call end,
+  size = function(call) return #call end, field = function(call) return call.currentPageOrderedEntries end,
+  element = function(call) return call[1] end, assignment = function(call) call.Name = "x" end,
+  bits = function(call) return call & 1 end, either = function(call) return call | 1 end,
+  one_of = function(call) return call ~ 1 end, shift = function(call) return call << 1 end,
+  flipped = function(call) return ~call end, invocation = function(call) return call() end,
+  walk = function(call) for _ in pairs(call) do error "walked" end end,
+  list = function(call) for _ in ipairs(call) do error "walked" end end,
+}
+
+function tests.test_call_without_await_is_no_answer()
+  for name, use in pairs(USES) do
+    local call = smartstore.soupExists("s", expect(function() end), never "error")
+    local id = tostring(call):match "^call (%d+), not awaited$"
+    same(id ~= nil, true, tostring(call))
+    raises(("soupExists was called without await: this is call %s, not its answer; write await(soupExists, ...) in a task, or "
+      .. "pass a function that gets the answer"):format(id), function() use(call) end)
+    same(call == true or call == 5, false, name)
+  end
+  tureen.run()
+end
+
+function tests.test_every_function_of_the_modules_returns_its_call()
+  local cursor = { cursorId = 7, currentPageIndex = 1, pageSize = 10, totalPages = 3 }
+  local function nothing() end
+  local made = {
+    smartstore.registerSoup("s", {}, nothing, nothing), smartstore.closeCursor(cursor, nothing, nothing),
+    smartstore.moveCursorToNextPage(cursor, nothing, nothing), smartstore.moveCursorToPreviousPage(cursor, nothing, nothing),
+    smartstore.moveCursorToPageIndex(cursor, 1, nothing, nothing), mobilesync.getConflicts(nothing, nothing),
+    mobilesync.stop(nothing, nothing),
+    tureen.service("tureen.keyvalue").kvKeys({ storeName = "s" }, nothing, nothing),
+  }
+  same(#made, 8)
+  for i, call in ipairs(made) do same(tostring(call):find "^call %d+, not awaited$" ~= nil, true, "function " .. i) end
+  raises("exec: args.entries is a call without await, not its answer", tureen.exec, nothing, nothing,
+    "com.salesforce.smartstore", "pgUpsertSoupEntries", { soupName = "s", entries = made[1] })
+  local raw = tureen.exec(nothing, nothing, "com.salesforce.smartstore", "pgSoupExists", { soupName = "s" })
+  same(math.type(raw), "integer")
+  for _, call in ipairs(made) do tureen.cancel(call) end
+  tureen.run()
+end
+
 harness.run(tests)

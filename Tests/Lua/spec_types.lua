@@ -41,7 +41,8 @@ ALIASES["tureen.force.Method"] = METHODS
 local CALLABLE = { ["tureen.Success"] = true, ["tureen.Failure"] = true }
 -- Objects that are recognized by their class, not by their members.
 local CLASSES = {
-  ["tureen.Task"] = true, ["tureen.Observer"] = true, ["tureen.force.StoreCache"] = true, ["tureen.force.RemoteObject"] = true,
+  ["tureen.Task"] = true, ["tureen.Observer"] = true, ["tureen.Call"] = true,
+  ["tureen.force.StoreCache"] = true, ["tureen.force.RemoteObject"] = true,
 }
 
 local function is_table(value) return type(value) == "table" end

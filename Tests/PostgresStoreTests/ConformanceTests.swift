@@ -66,7 +66,7 @@ import Testing
 }
 
 /// A store on each engine.
-private final class TwoStores {
+final class TwoStores {
   let sqlite: Store, postgres: Store
   private let folder: TemporaryFolder
   private var observers: [ChangeObserver] = []

@@ -26,6 +26,29 @@
 ---@field selectPaths string[]?  paths; the query returns rows of their values instead of whole entries
 ---@field lazy boolean?  whether entries are tureen.Record, which parse a field when it is read
 
+--- An edit of one entry, applied in the order of these keys; either `entryId` or `externalId` is required.
+---@class tureen.EntryPatch
+---@field entryId integer?  the entry's _soupEntryId
+---@field externalId any  the entry's value at the external id path
+---@field ifExists boolean?  true: does nothing if there is no entry; else that is an error
+---@field create table?  the entry to add instead if there is none
+---@field ifVersion integer?  fails with entryChanged if the entry has another version; results name versions
+---@field ifClean boolean?  true: leaves an entry with local changes as it is
+---@field copy table?  the whole entry as it was read and then changed; only its differences are applied
+---@field set table?  members and their new values
+---@field unset string[]?  members to remove
+---@field operations table?  path → {__op = "Increment", amount}, {__op = "Add" | "AddUnique" | "Remove", objects}, {__op = "Delete"} or {__op = "Set", value}; dots lead into objects, and positions into arrays, from 0
+---@field confirmed table?  members that the server has now, because they were sent from here; the entry is clean if nothing else is to be sent
+---@field sentVersion integer?  the version from which `confirmed` was sent; what was edited since stays to be sent
+---@field flags table?  __locally_created__, __locally_updated__ and __locally_deleted__ to set; the entry gets all of them, and __local__, which follows from them
+
+--- An entry after an edit.
+---@class tureen.EditedEntry
+---@field entryId integer
+---@field version integer  every write of the entry raises it
+---@field outcome "created"|"changed"|"unchanged"|"kept"|"conflict"  kept: it has local changes that were not to be touched; conflict: both sides changed a field
+---@field entry table  the entry as stored
+
 --- How a sync handles records that both sides changed, and which fields an upload sends.
 ---@class tureen.SyncOptions
 ---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
@@ -204,7 +227,11 @@
 
 ---@alias tureen.PluginAction fun(args: table, success: (fun(value: any): boolean), error: (fun(err: any): boolean), progress: (fun(value: any): boolean), call: tureen.PluginCall): any, any
 
----@alias tureen.ServiceAction fun(args: table?, success: tureen.Success?, error: tureen.Failure?, progress: (fun(value: any))?): integer?
+---@alias tureen.ServiceAction fun(args: table?, success: tureen.Success?, error: tureen.Failure?, progress: (fun(value: any))?): tureen.Call?
+
+--- A call that was made without await. It is not the answer: arithmetic, comparison, concatenation and access to its
+--- fields raise.
+---@class tureen.Call
 
 --- An error, as error callbacks get it.
 ---@class tureen.Error
@@ -309,7 +336,7 @@ function tureen.configure(options) end
 ---@param service string
 ---@param action string
 ---@param args table?
----@return integer? id  for tureen.cancel
+---@return integer? call  for tureen.cancel
 function tureen.exec(success, failure, service, action, args) end
 
 --- Runs the callbacks that are waiting; waits at most this long for the first one.
@@ -401,7 +428,7 @@ function tureen.after(ms, fn) end
 function tureen.waitEvent(name, filter, ms) end
 
 --- Cancels a call: a sync stops, a request is aborted, a query ends. The call is still answered.
----@param id integer?  the id that the called function returned; nil, the id of a refused call, has no effect
+---@param id (integer|tureen.Call)?  what the called function returned; nil, for a refused call, has no effect
 function tureen.cancel(id) end
 
 --- Adds a service to this host: a name and actions. An action is a function (args, success, error, progress, call) that
@@ -415,7 +442,7 @@ function tureen.cancel(id) end
 function tureen.plugin(name, actions, spec) end
 
 --- Returns a service by its full name. Each of its fields is a function (args, success, error, progress) that calls the
---- action of that name and returns an id for tureen.cancel; it can be awaited: await(service.print, args, progress).
+--- action of that name and returns a value for tureen.cancel; it can be awaited: await(service.print, args, progress).
 ---@param name string
 ---@return tureen.Service
 function tureen.service(name) end
@@ -589,8 +616,9 @@ local keyvalue = {}
 ---@param key string
 ---@param success (fun(value: string|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(value: string|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(value: string|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.get(name, key, success, failure) end
 
 --- Sets the value of a key, replacing an existing value.
@@ -599,8 +627,9 @@ function keyvalue.get(name, key, success, failure) end
 ---@param value string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, value: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, value: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.put(name, key, value, success, failure) end
 
 --- Removes a key.
@@ -608,8 +637,9 @@ function keyvalue.put(name, key, value, success, failure) end
 ---@param key string
 ---@param success (fun(existed: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(existed: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(existed: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.remove(name, key, success, failure) end
 
 --- Returns whether a key exists.
@@ -617,24 +647,27 @@ function keyvalue.remove(name, key, success, failure) end
 ---@param key string
 ---@param success (fun(exists: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.contains(name, key, success, failure) end
 
 --- Counts the keys of a key-value store.
 ---@param name string
 ---@param success (fun(count: integer): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(count: integer): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(count: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.count(name, success, failure) end
 
 --- Removes all keys, and with them the key-value store.
 ---@param name string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.clear(name, success, failure) end
 
 --- Lists the keys, sorted by their bytes.
@@ -642,17 +675,19 @@ function keyvalue.clear(name, success, failure) end
 ---@param pattern string?
 ---@param success (fun(keys: string[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, pattern: string?, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, pattern: string?, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.keys(name, pattern, success, failure) end
 
 --- Lists the key-value stores that are not empty, sorted by name.
 ---@param success (fun(names: string[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(names: string[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(names: string[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function keyvalue.stores(success, failure) end
 
 ---@alias tureen.logger.Level "error"|"warn"|"info"|"debug"
@@ -715,12 +750,13 @@ local mobilesync = {}
 ---@param syncName string?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.syncDown(target, soupName, options, syncName, success, failure) end
 
 --- Creates a sync up and runs it: it sends every dirty entry.
@@ -730,22 +766,24 @@ function mobilesync.syncDown(target, soupName, options, syncName, success, failu
 ---@param syncName string?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.syncUp(target, soupName, options, syncName, success, failure) end
 
 --- Runs a saved sync again, starting where the last run ended.
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.reSync(syncIdOrName, success, failure) end
 
 --- Runs a saved sync down again from the beginning of its list; entries stay until the page that replaces them is
@@ -753,8 +791,9 @@ function mobilesync.reSync(syncIdOrName, success, failure) end
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.refresh(syncIdOrName, success, failure) end
 
 --- Continues a sync down that ended at its maxPages, for the same number of pages. It ends DONE at once if there are no
@@ -762,24 +801,27 @@ function mobilesync.refresh(syncIdOrName, success, failure) end
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.more(syncIdOrName, success, failure) end
 
 --- Returns the state of a saved sync.
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 
 --- Deletes a saved sync. Does nothing if it does not exist.
 ---@param syncIdOrName integer|string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
 --- Removes clean entries that the server would no longer send. With mergeMode MERGE, locally changed entries whose
@@ -788,18 +830,20 @@ function mobilesync.deleteSync(syncIdOrName, success, failure) end
 ---@param options { force: boolean? }?
 ---@param success (fun(removed: integer): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, options: { force: boolean? }?, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, options: { force: boolean? }?, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.cleanResyncGhosts(syncIdOrName, options, success, failure) end
 
 --- Stops a running sync at its next page or batch.
 ---@param syncIdOrName integer|string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.cancelSync(syncIdOrName, success, failure) end
 
 --- Saves a sync down without running it.
@@ -809,12 +853,13 @@ function mobilesync.cancelSync(syncIdOrName, success, failure) end
 ---@param syncName string?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.createSyncDown(target, soupName, options, syncName, success, failure) end
 
 --- Saves a sync up without running it.
@@ -824,53 +869,59 @@ function mobilesync.createSyncDown(target, soupName, options, syncName, success,
 ---@param syncName string?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.createSyncUp(target, soupName, options, syncName, success, failure) end
 
 --- Returns whether a saved sync with this name exists.
 ---@param syncName string
 ---@param success (fun(isThere: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: (fun(isThere: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: (fun(isThere: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.hasSyncWithName(syncName, success, failure) end
 
 --- Refuses new syncs and stops running ones at their next page or batch.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.stop(success, failure) end
 
 --- Returns whether a sync is still running after stop.
 ---@param success (fun(isStopping: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopping: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopping: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.isStopping(success, failure) end
 
 --- Returns whether all syncs have ended after stop.
 ---@param success (fun(isStopped: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopped: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopped: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.isStopped(success, failure) end
 
 --- Accepts syncs again after stop.
 ---@param options {restartStopped: boolean?}?
 ---@param success (fun(states: tureen.SyncState[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, options: {restartStopped: boolean?}?, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, options: {restartStopped: boolean?}?, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.restart(options, success, failure) end
 
 --- Fetches the description of a type and caches it in the soup sfdcMetadata.
@@ -878,10 +929,11 @@ function mobilesync.restart(options, success, failure) end
 ---@param fetchMode ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?
 ---@param success (fun(metadata: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 
 --- Fetches the user's layout of a type and caches it in the soup sfdcLayouts.
@@ -889,41 +941,46 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 ---@param fetchMode ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?
 ---@param success (fun(layout: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
 --- Lists the unresolved conflicts: entries that both sides changed.
 ---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
 ---@param success (fun(conflicts: tureen.SyncConflict[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.getConflicts(filter, success, failure) end
 
 --- Resolves a conflict. The next sync up sends the remaining local changes.
 ---@param conflict {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}
 ---@param success (fun(entry: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.resolveConflict(conflict, success, failure) end
 
 --- Saves the named syncs of usersyncs.json that are missing from the signed-in user's store or differ there. The first
 --- use of the store does the same.
 ---@param success (fun(syncs: string[]): any)?  the syncs that the file names
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function mobilesync.setupUserSyncsFromDefaultConfig(success, failure) end
 
 --- Does the same with globalsyncs.json and the store that all users share.
 ---@param success (fun(syncs: string[]): any)?  the syncs that the file names
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function mobilesync.setupGlobalSyncsFromDefaultConfig(success, failure) end
 
 --- Stores a new entry that the next sync up creates on the server: with `attributes.type`, the flags of a created entry
@@ -934,10 +991,11 @@ function mobilesync.setupGlobalSyncsFromDefaultConfig(success, failure) end
 ---@param idField string?  the target's idFieldName; default "Id"
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, idField: string?, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, idField: string?, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, failure) end
 
 --- Stores an entry with changes and marks it: the next sync up sends it.
@@ -946,10 +1004,11 @@ function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, f
 ---@param changes table?  the fields to set
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, changes: table?, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, changes: table?, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.markUpdated(soupName, entry, changes, success, failure) end
 
 --- Marks an entry as deleted: the next sync up deletes it on the server and then locally. It only removes an entry that
@@ -958,8 +1017,9 @@ function mobilesync.markUpdated(soupName, entry, changes, success, failure) end
 ---@param entry table  the entry as read from the soup, with its _soupEntryId
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.markDeleted(soupName, entry, success, failure) end
 
 --- Undoes markUpdated and markDeleted: the next sync up skips the entry. An entry that was created locally stays
@@ -968,8 +1028,9 @@ function mobilesync.markDeleted(soupName, entry, success, failure) end
 ---@param entry table  the entry as read from the soup, with its _soupEntryId
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function mobilesync.unmark(soupName, entry, success, failure) end
 
 --- Registers the function behind `options.resolver` of syncs with mergeMode MERGE. It gets a conflict and returns the
@@ -1046,32 +1107,37 @@ local oauth = {}
 --- Returns the session in use.
 ---@param success (fun(credentials: tureen.Credentials): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function oauth.getAuthCredentials(success, failure) end
 
 --- Signs in. A user who is already signed in gets a new token.
 ---@param success (fun(credentials: tureen.Credentials): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function oauth.authenticate(success, failure) end
 
 --- Ends the session. Requests fail until authenticate is called. Tureen asks the login host once to revoke the token;
 --- if the host is unreachable, Tureen logs that, and the token stays valid until it expires. Stores stay.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function oauth.logoutCurrentUser(success, failure) end
 
 --- Returns the start page of an app.
 ---@param success (fun(url: string): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function oauth.getAppHomeUrl(success, failure) end
 
 --- Does the same as logoutCurrentUser.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function oauth.logout(success, failure) end
 
 ---@alias tureen.parse.Signed number
@@ -1741,8 +1807,9 @@ local sandbox = {}
 ---@param after tureen.sandbox.Moment?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(type: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(type: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.create(type, fields, after, success, failure) end
 
 --- Changes a record as another client would.
@@ -1752,8 +1819,9 @@ function sandbox.create(type, fields, after, success, failure) end
 ---@param after tureen.sandbox.Moment?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(type: string, id: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(type: string, id: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.update(type, id, fields, after, success, failure) end
 
 --- Deletes a record as another client would.
@@ -1762,31 +1830,35 @@ function sandbox.update(type, id, fields, after, success, failure) end
 ---@param after tureen.sandbox.Moment?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(type: string, id: string, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(type: string, id: string, success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.delete(type, id, after, success, failure) end
 
 --- Returns the records of a query, without a session and without faults; for SELECT COUNT() their number.
 ---@param soql string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.query(soql, success, failure) end
 
 --- Stores a copy of the org's data in memory; the default name is "default".
 ---@param name string?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.snapshot(name, success, failure) end
 
 --- Restores the org's data from a copy. Clients stay signed in.
 ---@param name string?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.restore(name, success, failure) end
 
 --- Resets the org and the forge to their initial data. The Parse server becomes empty, or gets its initial data with
@@ -1794,142 +1866,162 @@ function sandbox.restore(name, success, failure) end
 ---@param seed boolean?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.reset(seed, success, failure) end
 
 --- Adds a fault rule, or several; returns its id, or a list of ids.
 ---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.addFault(rule, success, failure) end
 
 --- Removes a rule; returns whether it existed.
 ---@param id integer
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.removeFault(id, success, failure) end
 
 --- Lists the rules and the seed.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.faults(success, failure) end
 
 --- Removes all rules.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.clearFaults(success, failure) end
 
 --- Restarts the counts of all rules and the random numbers.
 ---@param seed integer?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.resetFaults(seed, success, failure) end
 
 --- Lists every kind of fault with its parameters.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.faultKinds(success, failure) end
 
 --- Lists the requests that the org received, oldest first.
 ---@param filter {since: integer?, method: string?, path: string?, fault: string?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.requests(filter, success, failure) end
 
 --- Clears the log of requests.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.clearRequests(success, failure) end
 
 --- Reads, moves or holds the org's clock, in seconds since 1970 UTC.
 ---@param change {hold: boolean?, advance: integer?, set: integer?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.clock(change, success, failure) end
 
 --- Changes settings of the forge beside the org and returns all of them, its url and its tokens.
 ---@param settings table?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.forge(settings, success, failure) end
 
 --- Changes settings of the Parse server beside the org and returns all of them, its url, application id and keys.
 ---@param settings table?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.parse(settings, success, failure) end
 
 --- Ends every access token.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.expireSessions(success, failure) end
 
 --- Expires every open query locator.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.expireLocators(success, failure) end
 
 --- Revokes one token.
 ---@param token string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.revokeToken(token, success, failure) end
 
 --- Moves the org to another port; the old one refuses data requests: "refused", "urlNotReset" or "closed".
 ---@param change {old: string?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.migrate(change, success, failure) end
 
 --- Gives the org a new id and ends all tokens and approvals, as the refresh of a Salesforce sandbox does.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.refreshOrg(success, failure) end
 
 --- Lets the token resource redirect to "secondPort" or another origin; without `to` it answers again.
 ---@param change {to: string?, status: integer?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.redirectTokens(change, success, failure) end
 
 --- Refuses a user or a client for its address, or with `restricted = false` no longer.
 ---@param change {user: string?, client: string?, restricted: boolean?}
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sandbox.restrictAddress(change, success, failure) end
 
 --- Lists the sign-ins, oldest first, each with time, user, client, grant and result.
 ---@param filter {since: integer?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sandbox.signIns(filter, success, failure) end
 
 --- Describes this core and its features.
@@ -1939,21 +2031,24 @@ local sdkinfo = {}
 --- Describes this core and its features.
 ---@param success (fun(info: tureen.SDKInfo): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sdkinfo.getInfo(success, failure) end
 
 --- Declares that the script uses a feature; the User-Agent contains the code.
 ---@param feature string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sdkinfo.registerAppFeature(feature, success, failure) end
 
 --- Removes a declared feature.
 ---@param feature string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
 --- The arguments of startLogin.
@@ -1975,13 +2070,15 @@ local sfaccountmanager = {}
 --- Lists the accounts of the home that have a session, the current one first.
 ---@param success (fun(accounts: tureen.Account[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sfaccountmanager.getUsers(success, failure) end
 
 --- Returns the current user.
 ---@param success (fun(account: tureen.Account|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sfaccountmanager.getCurrentUser(success, failure) end
 
 --- Ends the session of an account, by default of the current one. If it was the current one, no user is current
@@ -1989,8 +2086,9 @@ function sfaccountmanager.getCurrentUser(success, failure) end
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sfaccountmanager.logout(user, success, failure) end
 
 --- Makes another account of the home the current one. Earlier calls are answered first, as the previous user; running
@@ -2000,27 +2098,31 @@ function sfaccountmanager.logout(user, success, failure) end
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sfaccountmanager.switchToUser(user, success, failure) end
 
 --- Lists the users of the orgs in the home with the state of their sign-ins. Sends no request.
 ---@param success (fun(orgs: tureen.OrgAccount[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sfaccountmanager.getOrgs(success, failure) end
 
 --- Asks the org who the signed-in user is. If there is no session, it signs in first, without a person.
 ---@param success (fun(identity: tureen.Identity): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sfaccountmanager.getIdentity(success, failure) end
 
 --- Returns how many API calls the org has used, from the newest answer that a process of this home received. Sends no
 --- request.
 ---@param success (fun(usage: tureen.ApiUsage|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sfaccountmanager.getUsage(success, failure) end
 
 --- Starts the sign-in of a person and returns the address to open in a browser. A host has at most one open sign-in,
@@ -2028,8 +2130,9 @@ function sfaccountmanager.getUsage(success, failure) end
 ---@param options tureen.LoginOptions?
 ---@param success (fun(login: tureen.Login): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(success: (fun(login: tureen.Login): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(login: tureen.Login): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sfaccountmanager.startLogin(options, success, failure) end
 
 --- Waits for the person, then exchanges the code and stores the session under the home, either completely or not at
@@ -2038,15 +2141,17 @@ function sfaccountmanager.startLogin(options, success, failure) end
 ---@param url string?  the address that the browser was redirected to
 ---@param success (fun(account: tureen.LoginAccount): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(id: string, success: (fun(account: tureen.LoginAccount): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(id: string, success: (fun(account: tureen.LoginAccount): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function sfaccountmanager.finishLogin(id, url, success, failure) end
 
 --- Cancels a sign-in and releases its port. Does nothing if the sign-in has ended.
 ---@param id string  the id that startLogin returned
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function sfaccountmanager.cancelLogin(id, success, failure) end
 
 --- A record of a query with `lazy = true`: a field is parsed when it is read, and a nested object is a record, too. It
@@ -2068,24 +2173,27 @@ local smartstore = {}
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 
 --- Returns whether a soup exists.
 ---@param soupName string
 ---@param success (fun(exists: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.soupExists(soupName, success, failure) end
 
 --- Returns the index specs of a soup.
 ---@param soupName string
 ---@param success (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 
 --- Changes the index specs of a soup. Readers see either the old soup or the new one, even after a crash.
@@ -2094,10 +2202,11 @@ function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 ---@param reIndexData boolean?
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failure) end
 
 --- Fills indexes from the entries. Time stamps and versions of the entries stay.
@@ -2105,24 +2214,27 @@ function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failur
 ---@param paths string[]
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.reIndexSoup(soupName, paths, success, failure) end
 
 --- Removes a soup with its entries. Does nothing if it does not exist.
 ---@param soupName string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.removeSoup(soupName, success, failure) end
 
 --- Removes all entries of a soup.
 ---@param soupName string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.clearSoup(soupName, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
@@ -2130,8 +2242,9 @@ function smartstore.clearSoup(soupName, success, failure) end
 ---@param entries table[]
 ---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
@@ -2140,17 +2253,47 @@ function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 ---@param externalIdPath string
 ---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath, success, failure) end
+
+--- Edits entries, all of them or none, each as it is stored when the edit is applied. A patch changes only the members
+--- that it names.
+---@param soupName string
+---@param patches tureen.EntryPatch[]
+---@param externalIdPath string?
+---@param success (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: string, patches: tureen.EntryPatch[], success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, patches: tureen.EntryPatch[], externalIdPath: string?, success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, patches: tureen.EntryPatch[], success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function smartstore.patchSoupEntries(soupName, patches, externalIdPath, success, failure) end
+
+--- Stores records that a script fetched from a server itself, all of them or none, as a page of a sync down does.
+---@param soupName string
+---@param records table[]
+---@param mode "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE"
+---@param options {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?
+---@param success (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", options: {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?, success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function smartstore.mergeServerRecords(soupName, records, mode, options, success, failure) end
 
 --- Returns entries by their ids. Missing entries are left out.
 ---@param soupName string
 ---@param entryIds integer[]
 ---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) end
 
 --- Removes entries by their ids, or the entries on the first page of a query. One of the two arguments is required.
@@ -2158,8 +2301,9 @@ function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) en
 ---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failure) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
@@ -2167,16 +2311,18 @@ function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failu
 ---@param querySpec tureen.QuerySpec
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.querySoup(soupName, querySpec, success, failure) end
 
 --- Opens a cursor on a smart SQL statement.
 ---@param querySpec tureen.QuerySpec
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.runSmartQuery(querySpec, success, failure) end
 
 --- Moves a cursor to another page. `moveCursorToNextPage` and `moveCursorToPreviousPage` call it too.
@@ -2184,32 +2330,36 @@ function smartstore.runSmartQuery(querySpec, success, failure) end
 ---@param index integer
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 
 --- Moves the cursor to the next page; an error on the last one.
 ---@param cursor tureen.Cursor
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.moveCursorToNextPage(cursor, success, failure) end
 
 --- Moves the cursor to the previous page; an error on the first one.
 ---@param cursor tureen.Cursor
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 
 --- Closes a cursor. Does nothing if it is closed.
 ---@param cursor tureen.Cursor
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.closeCursor(cursor, success, failure) end
 
 --- Reports committed changes until it is closed. You need not keep a reference to the observer; it does not count as
@@ -2225,59 +2375,68 @@ function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 ---@param observer tureen.Observer
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.closeObserver(observer, success, failure) end
 
 --- Returns the size of the store on disk.
 ---@param success (fun(bytes: integer): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(bytes: integer): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(bytes: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.getDatabaseSize(success, failure) end
 
 --- Removes a store with all its soups. Fails if another process has the store open.
 ---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(done: boolean): any)?, failure: tureen.Failure?): integer?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(done: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
 function smartstore.removeStore(success, failure) end
 
 --- Registers the soups of userstore.json that are missing from the signed-in user's store. The first use of the store
 --- does the same.
 ---@param success (fun(soups: string[]): any)?  the soups that the file names
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function smartstore.setupUserStoreFromDefaultConfig(success, failure) end
 
 --- Does the same with globalstore.json and the store that all users share.
 ---@param success (fun(soups: string[]): any)?  the soups that the file names
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function smartstore.setupGlobalStoreFromDefaultConfig(success, failure) end
 
 --- Lists the signed-in user's stores.
 ---@param success (fun(stores: tureen.StoreConfig[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function smartstore.getAllStores(success, failure) end
 
 --- Lists the shared stores.
 ---@param success (fun(stores: tureen.StoreConfig[]): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function smartstore.getAllGlobalStores(success, failure) end
 
 --- Removes the signed-in user's stores with all their soups.
 ---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function smartstore.removeAllStores(success, failure) end
 
 --- Removes the shared stores with all their soups.
 ---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
----@return integer? id  for tureen.cancel
+---@return tureen.Call? call  for tureen.cancel
+---@nodiscard
 function smartstore.removeAllGlobalStores(success, failure) end
 
 --- Builds a query for all entries of a soup, ordered by a path.

@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// The server's version of a record that was changed locally.
 package enum ServerVersion: Sendable, Equatable {
@@ -148,6 +149,8 @@ struct RecordMerge: Sendable, Equatable {
   static func base(_ base: JSONObject?, after server: JSONObject) -> JSONObject {
     var next = base ?? [:]
     for (key, value) in server where !LocalField.isLocalOnly(key) { next[key] = value }
+    // It is no longer the version that an entry of that time was made from.
+    if base != nil { next[SoupField.lastModified] = nil }
     return next
   }
 }

@@ -65,17 +65,19 @@ struct ImportRun {
   private func work(_ batch: inout [(record: ImportRecord, id: JSONValue)], _ report: inout ImportReport) throws {
     guard !batch.isEmpty else { return }
     let entries = try entries(batch.map(\.id))
-    var changes: [JSONValue] = []
+    var changes: [JSONValue] = [], lines: [Int] = []
     for (record, id) in batch {
       do throws(ImportProblem) {
         let found = entries[ImportRules.key(id) ?? ""] ?? []
         switch try Self.located(record.line, { () throws(ImportProblem) in try rules.decide(record, entries: found) }) {
         case .create(let entry):
           report.created += 1
-          changes.append(.object(entry))
+          changes.append(.object(ImportPatch.creating(entry, externalId: id, idField: rules.idField)))
+          lines.append(record.line)
         case .update(let entry):
           report.updated += 1
-          changes.append(.object(entry))
+          changes.append(.object(ImportPatch.updating(found.first ?? [:], to: entry, externalId: id)))
+          lines.append(record.line)
         case .unchanged: report.unchanged += 1
         }
       } catch {
@@ -84,10 +86,14 @@ struct ImportRun {
     }
     batch = []
     guard report.isApplied, !changes.isEmpty else { return }
-    // Search by the external id again, because a sync or another import may have added the record meanwhile.
-    _ = try calls.text(
-      "smartstore", "pgUpsertSoupEntries",
-      ["soupName": .string(soup), "entries": .array(changes), "externalIdPath": .string(rules.externalIdPath)])
+    // A sync or another import may have written meanwhile: each edit names only what the file changes.
+    let edited = try calls.value(
+      "smartstore", "patchSoupEntries",
+      ["soupName": .string(soup), "patches": .array(changes), "externalIdPath": .string(rules.externalIdPath)])
+    for (line, entry) in zip(lines, edited.arrayValue ?? []) where entry.isNull {
+      report.updated -= 1
+      report.problems.append(ImportProblem("the entry was removed while the file was imported", line: line))
+    }
   }
 
   /// Returns the entries with these external ids, by external id.

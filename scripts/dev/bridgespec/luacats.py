@@ -108,8 +108,14 @@ def awaited(function):
 def returns_of(function):
     if "returns" in function or "answer" not in function:
         return function.get("returns", [])
-    return awaited(function) if function.get("waits") else [
-        {"type": "integer?", "name": "id", "meaning": "for tureen.cancel"}]
+    if function.get("waits"):
+        return awaited(function)
+    return [{"type": "integer?" if is_raw(function) else "tureen.Call?", "name": "call", "meaning": "for tureen.cancel"}]
+
+
+def must_be_used(function):
+    """Returns whether a call whose value is dropped is a mistake: it lacks an await or a callback."""
+    return "answer" in function and "returns" not in function and not function.get("waits") and not is_raw(function)
 
 
 def shorter_calls(function):
@@ -165,7 +171,7 @@ def definition(spec, table, separator, name, function, owner=""):
         lines.append(with_meaning(f"---@param {key} {kind}", meaning))
     for value in returns_of(function):
         lines.append(with_meaning(f"---@return {value['type']} {value.get('name', '')}".rstrip(), value.get("meaning", "")))
-    lines += overloads(function, owner)
+    lines += [*overloads(function, owner), *(["---@nodiscard"] if must_be_used(function) else [])]
     arguments = ", ".join(key for key, _, _ in parameters)
     lines.append(f"function {table}{separator if name else ''}{name}({arguments}) end")
     return lines

@@ -225,7 +225,7 @@ function M.action(service, action, keys)
   return function(success, failure, config, values, caller)
     local args = config
     for i, key in ipairs(keys) do args[key] = values[i] end
-    return calls.exec(success, failure, service, action, args, nil, caller)
+    return calls.send(success, failure, service, action, args, caller)
   end
 end
 
@@ -236,7 +236,7 @@ function M.define_set_up(module, name, service, action, is_global)
   module[name] = M.define {
     name = name, params = {},
     send = function(success, failure, _, _, caller)
-      return calls.exec(success, failure, service, action, { isGlobalStore = is_global }, nil, caller)
+      return calls.send(success, failure, service, action, { isGlobalStore = is_global }, caller)
     end,
   }
 end

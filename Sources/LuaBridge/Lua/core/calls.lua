@@ -3,6 +3,7 @@ local core = ...
 local guard = core.import "guard"
 local event = core.import "event"
 local timers = core.import "timers"
+local unawaited = core.import "unawaited"
 
 ---@class tureen.Error
 ---@field domain string      the part that failed: "bridge", "store", "sync", "network"...
@@ -59,8 +60,9 @@ end
 
 --- Cancels a call: a sync stops at its next page, a request is aborted. The call still gets an answer. Does nothing if it has
 --- been answered.
----@param id integer?  the result of `exec` or of the function that made the call; nil, for a refused call, does nothing
+---@param id integer|tureen.Call?  the result of `exec` or of the function that made the call; no effect if nil
 function M.cancel(id)
+  id = unawaited.id(id)
   if id == nil or id == core.null then return end
   if math.type(id) ~= "integer" then
     core.raise("invalidArguments", ("cancel: argument 1 'id' must be an integer, got %s"):format(type(id)))
@@ -168,6 +170,13 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
     M.defer(fail, call, refusal)
   end
   return id
+end
+
+--- Sends a call like `exec`, for a function of a module.
+---@param caller string  the function's name
+---@return tureen.Call?  nil if the call was refused
+function M.send(success, err_callback, service, action, args, caller)
+  return unawaited.of(M.exec(success, err_callback, service, action, args, nil, caller), caller)
 end
 
 --- Calls `fn` with each progress of a plug-in's call, or with the latest one if several arrive between two polls.

@@ -10,6 +10,7 @@ local event = core.import "event"
 local calls = core.import "calls"
 local async = core.import "async"
 local arguments = core.import "arguments"
+local unawaited = core.import "unawaited"
 
 local M = {}
 
@@ -163,7 +164,7 @@ local function caller(service, action)
     if args ~= nil and type(args) ~= "table" then arguments.wrong(action, 1, "args", "a table", args) end
     local id = calls.exec(success, failure, service, action, args, nil, action)
     if progress then calls.on_progress(id, progress) end
-    return id
+    return unawaited.of(id, action)
   end
   local function call(args, ...)
     local success, failure, progress = ...

@@ -128,6 +128,7 @@ method("fetch", { { "options", "table", optional = true } }, function(self, opti
   if number < self.newest then return nil, call.new_error("superseded", "a newer fetch was answered first") end
   self.newest, self.found = number, found
   self:reset(found.records)
+  model.mark_read(self.models)
   if config.closeCursorImmediate then
     local closed
     closed, err = found:closeCursor()
@@ -153,7 +154,7 @@ method("getMore", {}, function(self)
   if not self.found then return core.array() end
   local records, err = self.found:getMore()
   if not records then return nil, err end
-  for _, attributes in ipairs(records) do self:add(attributes) end
+  for _, attributes in ipairs(records) do model.mark_read { self:add(attributes) } end
   return records
 end)
 

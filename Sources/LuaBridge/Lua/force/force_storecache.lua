@@ -1,4 +1,5 @@
---- Uses a soup as a cache of records: finds records by key, merges them with the stored ones, and marks local changes.
+--- Uses a soup as a cache of records: finds records by key, merges them into the stored ones, and marks local changes. A save is
+--- one call of the store, so nothing is written between a read and a write.
 local core = ...
 local call = core.import "force_call"
 local arguments = core.import "arguments"
@@ -19,7 +20,6 @@ local MERGE_MODE_DOWNLOAD = {
 }
 local FLAGS = { "__locally_created__", "__locally_updated__", "__locally_deleted__" }
 local PAGE_SIZE = 10 -- the model's, for look-ups by key
-local KEYS_PER_QUERY = 500 -- keeps a statement short for any number of records
 
 --- Creates a cache in a soup, which `init` registers.
 ---@param soup_name string
@@ -116,88 +116,10 @@ function StoreCache:addLocalFields(record) -- luacheck: ignore 212
   return result
 end
 
---- Returns the record merged with the stored one as the mode says.
-local function merged(stored, record, mode)
-  if stored == nil or mode == MERGE_MODE_DOWNLOAD.OVERWRITE then return record end
-  if mode == MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED and stored.__local__ == true then return stored end
-  local result = copy(stored)
-  for key, value in pairs(record) do result[key] = value end
-  return result
-end
-
 local function check_mode(caller, mode)
   if mode ~= nil and not MERGE_MODE_DOWNLOAD[mode] then
     misuse("%s: 'mergeMode' must be OVERWRITE, MERGE_ACCEPT_THEIRS or LEAVE_IF_CHANGED, got '%s'", caller, mode)
   end
-end
-
---- Converts keys to a list for smart SQL. Keys are written as bytes, so that no key can change the statement.
-local function sql_list(keys, first, last)
-  local parts = {}
-  for i = first, last do
-    local digits = keys[i]:gsub(".", function(byte) return ("%02X"):format(byte:byte()) end)
-    parts[#parts + 1] = ("CAST(X'%s' AS TEXT)"):format(digits)
-  end
-  return table.concat(parts, ",")
-end
-
---- Reads the stored records of these keys; returns them by key.
-local function stored_by_key(self, keys)
-  local found = {}
-  for first = 1, #keys, KEYS_PER_QUERY do
-    local last = math.min(first + KEYS_PER_QUERY - 1, #keys)
-    local sql = ("SELECT {%s:_soup} FROM {%s} WHERE {%s:%s} IN (%s)"):format(
-      self.soupName, self.soupName, self.soupName, self.keyField, sql_list(keys, first, last))
-    local cursor, err = await(smartstore.runSmartQuery, self.config, smartstore.buildSmartQuerySpec(sql, KEYS_PER_QUERY))
-    if not cursor then return nil, err end
-    await(smartstore.closeCursor, self.config, cursor)
-    for _, row in ipairs(cursor.currentPageOrderedEntries) do found[tostring(row[1][self.keyField])] = row[1] end
-  end
-  return found
-end
-
-local turns = {} -- soup -> those who wait until it is free
-
---- Runs `body` while no other save of this soup runs, so that nothing is written between its read and its write.
-local function in_turn(key, body)
-  local queue = turns[key]
-  if queue then
-    local entry = {}
-    queue[#queue + 1] = entry
-    local is_free, err = async.wait("save", function(settle) entry.settle = settle end)
-    if not is_free then
-      entry.settle = nil
-      return nil, err
-    end
-  else
-    turns[key] = {}
-  end
-  local results = table.pack(pcall(body))
-  queue = turns[key]
-  while queue[1] and not queue[1].settle do table.remove(queue, 1) end
-  local following = table.remove(queue, 1)
-  if following then following.settle(true) else turns[key] = nil end
-  if not results[1] then error(results[2], 0) end
-  return table.unpack(results, 2, results.n)
-end
-
-local function turn_key(self)
-  return ("%s %s %s"):format(self.config.isGlobalStore, self.config.storeName, self.soupName)
-end
-
-local function merge_and_store(self, records, mode)
-  mode = mode or MERGE_MODE_DOWNLOAD.MERGE_ACCEPT_THEIRS
-  local stored, keys = {}, {}
-  if mode ~= MERGE_MODE_DOWNLOAD.OVERWRITE then
-    for i, record in ipairs(records) do keys[i] = tostring(record[self.keyField]) end
-    local err
-    stored, err = stored_by_key(self, keys)
-    if not stored then return nil, err end
-  end
-  local entries = core.array()
-  for i, record in ipairs(records) do entries[i] = self:addLocalFields(merged(stored[keys[i]], record, mode)) end
-  if #entries == 0 then return entries end
-  return await(smartstore.upsertSoupEntriesWithExternalId, self.config, self.soupName, entries, self.keyField)
 end
 
 local function check_keys(self, records, mode)
@@ -208,9 +130,52 @@ local function check_keys(self, records, mode)
   end
 end
 
-local function save_all(self, records, mode)
-  return in_turn(turn_key(self), function() return merge_and_store(self, records, mode) end)
+--- Returns the flags that a record names.
+local function flags_of(record)
+  local flags = {}
+  for _, flag in ipairs(FLAGS) do
+    if record[flag] ~= nil then flags[flag] = record[flag] == true end
+  end
+  return flags
 end
+
+--- Applies patches to the records with these keys, all in one transaction. Returns {entryId, version, outcome, entry} for each.
+---@param cache tureen.force.StoreCache
+local function patch(cache, patches)
+  if #patches == 0 then return core.array() end
+  return await(smartstore.patchSoupEntries, cache.config, cache.soupName, patches, cache.keyField)
+end
+
+local function entries_of(edited)
+  local entries = core.array()
+  for i, one in ipairs(edited) do entries[i] = one.entry end
+  return entries
+end
+
+local function save_all(self, records, mode)
+  if #records == 0 then return core.array() end
+  if mode == MERGE_MODE_DOWNLOAD.OVERWRITE then
+    local entries = core.array()
+    for i, record in ipairs(records) do entries[i] = self:addLocalFields(record) end
+    return await(smartstore.upsertSoupEntriesWithExternalId, self.config, self.soupName, entries, self.keyField)
+  end
+  local patches, keeps_changed = core.array(), mode == MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED
+  for i, record in ipairs(records) do
+    local members = copy(record)
+    for _, flag in ipairs(FLAGS) do members[flag] = nil end
+    members.__local__ = nil
+    patches[i] = {
+      externalId = record[self.keyField], set = members, flags = flags_of(record), create = self:addLocalFields(record),
+      ifClean = keeps_changed,
+    }
+  end
+  local edited, err = patch(self, patches)
+  if not edited then return nil, err end
+  return entries_of(edited)
+end
+
+--- Returns whether a cache is one of this module, whose records can be patched; else it is a script's own.
+local function is_own(cache) return cache.save == StoreCache.save end
 
 -- cache:save(record, mergeMode?): the record as stored. MERGE_ACCEPT_THEIRS, the default, merges it over the stored record;
 -- OVERWRITE replaces the stored record; LEAVE_IF_CHANGED keeps a stored record with local changes
@@ -319,4 +284,7 @@ method("find", { { "querySpec", "table" } }, function(self, spec)
   return found
 end)
 
-return { StoreCache = StoreCache, MERGE_MODE_DOWNLOAD = MERGE_MODE_DOWNLOAD, check_mode = check_mode }
+return {
+  StoreCache = StoreCache, MERGE_MODE_DOWNLOAD = MERGE_MODE_DOWNLOAD, check_mode = check_mode,
+  FLAGS = FLAGS, patch = patch, is_own = is_own,
+}

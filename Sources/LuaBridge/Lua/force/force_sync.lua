@@ -1,8 +1,10 @@
 --- Syncs one record between the server and a cache.
 local core = ...
+local cached = core.import "force_cached"
 local call = core.import "force_call"
 local client = core.import "force_client"
 local modes = core.import "force_modes"
+local storecache = core.import "force_storecache"
 local url = core.import "force_url"
 
 local M = {}
@@ -62,11 +64,13 @@ function M.typed(kind, attributes)
 end
 
 --- Saves a record with an id and the given flags.
-local function save(cache, id, attributes, fieldlist, created, updated)
+---@param changed table<string, any>?  the names of the changed attributes, if only they are to be written
+local function save(cache, id, attributes, fieldlist, created, updated, changed)
   local record = listed(attributes, fieldlist)
   record.attributes = given(attributes) and attributes.attributes or nil -- its type, which the list may omit
   record[cache.keyField] = id
   record.__locally_created__, record.__locally_updated__, record.__locally_deleted__ = created, updated, false
+  if changed and storecache.is_own(cache) then return cached.update(cache, record, changed) end
   return cache:save(record)
 end
 
@@ -78,8 +82,8 @@ end
 
 function in_cache.read(id, _, fieldlist, cache) return cache:retrieve(id, fieldlist) end
 
-function in_cache.update(id, attributes, fieldlist, cache, is_local)
-  return save(cache, id, attributes, fieldlist, cache:isLocalId(id), is_local)
+function in_cache.update(id, attributes, fieldlist, cache, is_local, changed)
+  return save(cache, id, attributes, fieldlist, cache:isLocalId(id), is_local, changed)
 end
 
 function in_cache.delete(id, attributes, _, cache, is_local)
@@ -196,7 +200,7 @@ define("syncApexRestObjectWithServer",
     end
   end)
 
---- Returns the server's record with the local changes that are not sent yet.
+--- Returns the server's record with the local changes that are not sent yet, for a cache of the script's own.
 local function keep_changes(cache, id, data, info)
   if info.overwrite then return data end
   local stored, err = cache:retrieve(id)
@@ -207,31 +211,44 @@ local function keep_changes(cache, id, data, info)
   return result, nil, true
 end
 
---- Writes the server's answer into the cache.
-local function write_back(method, id, data, cache, info)
-  if method == "delete" then return in_cache.delete(id, nil, nil, cache, false) end
+--- Writes the server's answer into a cache of the script's own.
+local function write_into(cache, method, id, data, info)
   if method == "read" then
     local record, err, is_dirty = keep_changes(cache, id, data, info)
     if record == nil then return nil, err end
     if is_dirty then return cache:save(record) end
     return save(cache, id, record, nil, false, false)
   end
+  if cache:isLocalId(id) then
+    local removed, err = cache:remove(id)
+    if removed == nil then return nil, err end
+  end
   local target = (method == "create" or cache:isLocalId(id)) and (data[cache.keyField] or data.Id) or id
   return save(cache, target, data, nil, false, false)
 end
 
+--- Writes the server's answer into the cache.
+local function write_back(method, id, data, cache, info, sent)
+  if method == "delete" then return in_cache.delete(id, nil, nil, cache, false) end
+  if not storecache.is_own(cache) then return write_into(cache, method, id, data, info) end
+  if method == "read" then return cached.read(cache, id, data, info.overwrite == true) end
+  local target = (method == "create" or cache:isLocalId(id)) and (data[cache.keyField] or data.Id) or id
+  return cached.confirm(cache, target, data, sent)
+end
+
 --- Syncs with the server and writes its answer into the cache.
 local function server_first(method, id, attributes, fieldlist, cache, info, sync_with_server)
-  local is_local = cache:isLocalId(id)
-  local server_method = is_local and method == "update" and "create" or method
-  local data, err = sync_with_server(server_method, id, attributes, fieldlist)
-  if data == nil then return nil, err end
-  if is_local then
-    local removed
-    removed, err = cache:remove(id)
-    if removed == nil then return nil, err end
+  local server_method = cache:isLocalId(id) and method == "update" and "create" or method
+  local sent = { id = id, attributes = copy(attributes), names = to_send(attributes, fieldlist, cache.keyField) }
+  local err
+  if method ~= "read" and method ~= "delete" then
+    sent.version, err = cached.version(cache, id)
+    if err then return nil, err end
   end
-  return write_back(method, id, data, cache, info)
+  local data
+  data, err = sync_with_server(server_method, id, attributes, fieldlist)
+  if data == nil then return nil, err end
+  return write_back(method, id, data, cache, info, sent)
 end
 
 --- Implements syncRemoteObject; the arguments are already checked.
@@ -243,7 +260,7 @@ function M.run(method, id, attributes, fieldlist, cache, cache_mode, info, sync_
   end
   if cache_mode == CACHE_MODE.CACHE_ONLY then
     info.wasReadFromCache = method == "read"
-    return in_cache[method](id, attributes, method ~= "read" and fieldlist or nil, cache, true)
+    return in_cache[method](id, attributes, method ~= "read" and fieldlist or nil, cache, true, info.changed)
   end
   if cache_mode == CACHE_MODE.CACHE_FIRST then
     local record, err = in_cache.read(id, nil, fieldlist, cache)

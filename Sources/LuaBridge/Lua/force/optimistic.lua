@@ -12,6 +12,7 @@ local call = core.import "force_call"
 local calls = core.import "calls"
 local client = core.import "force_client"
 local guard = core.import "guard"
+local storecache = core.import "force_storecache"
 
 local M = { DEFAULT_MESSAGE = "Failed to delete item" }
 
@@ -118,13 +119,21 @@ local function reinstate(self, record)
   changed(self)
 end
 
+--- Sets the mark of a deletion in the cache's record, as it is by then: edits that are made meanwhile stay.
+local function set_mark(cache, record, is_deleted, patch)
+  local marked = call.copy(record)
+  marked.__locally_deleted__ = is_deleted
+  if not storecache.is_own(cache) then return cache:save(marked) end
+  patch.externalId, patch.flags = record[cache.keyField], { __locally_deleted__ = is_deleted }
+  if not patch.ifExists then patch.create = cache:addLocalFields(marked) end
+  return storecache.patch(cache, { patch })
+end
+
 --- Marks the record in the cache, so that a restart before the answer loses nothing.
 local function mark(self, record)
   local cache = self.settings.cache
   if not cache then return true end
-  local marked = call.copy(record)
-  marked.__locally_deleted__ = true
-  return cache:save(marked)
+  return set_mark(cache, record, true, {})
 end
 
 --- Removes a deleted record from the cache, or else the mark of the record.
@@ -132,9 +141,7 @@ local function settle(self, record, is_deleted)
   local cache = self.settings.cache
   if not cache then return true end
   if is_deleted then return cache:remove(record.Id) end
-  local unmarked = call.copy(record)
-  unmarked.__locally_deleted__ = record.__locally_deleted__ == true
-  return cache:save(unmarked)
+  return set_mark(cache, record, record.__locally_deleted__ == true, { ifExists = true })
 end
 
 local function delete(self, record)

@@ -10,7 +10,7 @@ local local_ids = core.import "local_ids"
 local M = {}
 
 local SERVICE = "com.salesforce.smartstore"
-local FLAGS = { "__locally_created__", "__locally_updated__", "__locally_deleted__" }
+local NEW = { __local__ = true, __locally_created__ = true, __locally_updated__ = false, __locally_deleted__ = false }
 local DEFAULT_ID_FIELD = "Id"
 
 local SOUP, ENTRY = { "soupName", "string" }, { "entry", "entry" }
@@ -23,23 +23,6 @@ local function copy(entry, changes)
   return result
 end
 
---- Sets all flags of the entry: those in `flags`, and the others to their current value, or false if they are missing.
-local function marked(entry, flags)
-  entry.__local__ = false
-  for _, flag in ipairs(FLAGS) do
-    if flags[flag] ~= nil then entry[flag] = flags[flag] end
-    entry[flag] = entry[flag] == true
-    entry.__local__ = entry.__local__ or entry[flag]
-  end
-  return entry
-end
-
-local function store(success, failure, config, soup, entry, caller)
-  config.soupName, config.entries, config.externalIdPath = soup, core.array { entry }, "_soupEntryId"
-  local function stored(entries) return success(entries[1]) end
-  return calls.exec(success and stored, failure, SERVICE, "pgUpsertSoupEntries", config, nil, caller)
-end
-
 -- newRecord([config,] soupName, sobjectType, fields, [idField,] ...): a new entry that the next sync up creates on the server.
 -- If `fields` has no id, it gets a local one in `idField` (default "Id")
 M.newRecord = arguments.define {
@@ -50,28 +33,37 @@ M.newRecord = arguments.define {
     local id = entry[id_field]
     if id == nil or id == core.null then entry[id_field] = local_ids.make() end
     entry.attributes = copy(type(entry.attributes) == "table" and entry.attributes or {}, { type = kind })
-    marked(entry, { __locally_created__ = true, __locally_updated__ = false, __locally_deleted__ = false })
-    return store(success, failure, config, soup, entry, caller)
+    config.soupName, config.entries, config.externalIdPath = soup, core.array { copy(entry, NEW) }, "_soupEntryId"
+    local function stored(entries) return success(entries[1]) end
+    return calls.send(success and stored, failure, SERVICE, "pgUpsertSoupEntries", config, caller)
   end,
 }
 
---- Defines `M[name]`, which stores an entry of the soup with other flags, and with other fields if `with_changes` is true.
+--- Defines `M[name]`, which sets flags of an entry in the soup, and with `with_changes` also fields.
+---
+--- The entry is edited as it is stored by then. Values that a sync or another edit has written since the script read it stay.
 local function define(name, flags, with_changes)
   local params = { SOUP, ENTRY, with_changes and { "changes", "table", optional = true } or nil }
   M[name] = arguments.define {
     name = name, has_store = true, params = params,
     send = function(success, failure, config, values, caller)
-      local entry = marked(copy(values[2], values[3]), flags)
-      if not math.tointeger(entry._soupEntryId) then
+      local soup, entry, changes = values[1], values[2], values[3]
+      local patch = { entryId = math.tointeger(entry._soupEntryId), flags = flags, set = changes }
+      if not patch.entryId then
         core.raise("invalidArguments",
           ("%s: argument 'entry' has no _soupEntryId; give an entry as it was read from the soup"):format(name))
       end
-      return store(success, failure, config, values[1], entry, caller)
+      -- Without changes, they are what differs in the entry from what was read.
+      if with_changes and not changes and not core.is_record(entry) then patch.copy = copy(entry) end
+      config.soupName, config.patches = soup, core.array { patch }
+      local function edited(results) return success(results[1].entry) end
+      return calls.send(success and edited, failure, SERVICE, "patchSoupEntries", config, caller)
     end,
   }
 end
 
--- markUpdated([config,] soupName, entry, [changes,] ...): the entry with the changes, which the next sync up sends
+-- markUpdated([config,] soupName, entry, [changes,] ...): the entry with the changes, which the next sync up sends. Without
+-- changes, the members that the script has set in its entry are the changes
 define("markUpdated", { __locally_updated__ = true }, true)
 -- markDeleted([config,] soupName, entry, ...): the entry, which the next sync up deletes on the server and in the soup; a locally
 -- created entry is only removed from the soup

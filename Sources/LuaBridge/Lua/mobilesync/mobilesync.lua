@@ -93,7 +93,7 @@ local function about_sync(name, is_sync, convert)
         local inner = success
         success = function(payload) return inner(convert(payload)) end
       end
-      return calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]), nil, caller)
+      return calls.send(success, failure, SERVICE, name, with_sync(config, values[1]), caller)
     end,
   }
 end
@@ -124,7 +124,7 @@ M.cleanResyncGhosts = define {
       end
       config.force = options.force
     end
-    return calls.exec(success, failure, SERVICE, "cleanResyncGhosts", with_sync(config, values[1]), nil, caller)
+    return calls.send(success, failure, SERVICE, "cleanResyncGhosts", with_sync(config, values[1]), caller)
   end,
 }
 -- cancelSync([config,] syncIdOrName, ...): stops the sync at its next page or batch; "OK", even if it is not running
@@ -196,7 +196,7 @@ M.restart = define {
   name = "restart", has_store = true, params = { { "options", "table", optional = true } },
   send = function(success, failure, config, values, caller)
     config.restartStopped = values[1] and values[1].restartStopped
-    return calls.exec(success, failure, SERVICE, "restart", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "restart", config, caller)
   end,
 }
 
@@ -206,9 +206,9 @@ local CONFLICT_FILTER = { "soupName", "entryId", "syncId", "syncName" }
 -- base, local, server and merged version
 M.getConflicts = define {
   name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     for _, key in ipairs(CONFLICT_FILTER) do config[key] = values[1] and values[1][key] end
-    return calls.exec(success, failure, SERVICE, "getConflicts", config)
+    return calls.send(success, failure, SERVICE, "getConflicts", config, caller)
   end,
 }
 
@@ -216,9 +216,9 @@ M.getConflicts = define {
 -- resulting entry; tureen.null if it was removed
 M.resolveConflict = define {
   name = "resolveConflict", has_store = true, params = { { "conflict", "table" } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     for _, key in ipairs { "soupName", "entryId", "resolution", "record" } do config[key] = values[1][key] end
-    return calls.exec(success, failure, SERVICE, "resolveConflict", config)
+    return calls.send(success, failure, SERVICE, "resolveConflict", config, caller)
   end,
 }
 
@@ -245,7 +245,7 @@ M.fetchLayout = define {
       config[key] = values[1][key]
     end
     config.fetchMode = values[2]
-    return calls.exec(success, failure, SERVICE, "fetchLayout", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "fetchLayout", config, caller)
   end,
 }
 

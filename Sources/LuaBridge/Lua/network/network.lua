@@ -85,12 +85,12 @@ end
 local function start(success, failure, ...)
   local given = table.pack(...)
   if type(given[1]) == "table" then
-    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), nil, "sendRequest")
+    return calls.send(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), "sendRequest")
   end
   -- An awaited call has no callbacks in the middle.
   table.move(given, 3, given.n, 5)
   given[3], given[4] = nil, nil
-  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given), nil, "sendRequest")
+  return calls.send(success, failure, SERVICE, "pgSendRequest", from_positions(given), "sendRequest")
 end
 
 -- sendRequest(options, success, error), or with the Mobile SDK's positions:
@@ -100,10 +100,10 @@ function M.sendRequest(...)
   local given = table.pack(...)
   if type(given[1]) == "table" then
     local success, failure = check_callback(2, "success", given[2]), check_callback(3, "error", given[3])
-    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), nil, "sendRequest")
+    return calls.send(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), "sendRequest")
   end
   local success, failure = check_callback(3, "success", given[3]), check_callback(4, "error", given[4])
-  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given), nil, "sendRequest")
+  return calls.send(success, failure, SERVICE, "pgSendRequest", from_positions(given), "sendRequest")
 end
 arguments.starters[M.sendRequest] = { start = start, is_sync = false }
 

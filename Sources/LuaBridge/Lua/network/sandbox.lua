@@ -28,7 +28,7 @@ local function define_table(name, param, is_optional)
     name = name,
     params = { { param, "table", optional = is_optional } },
     send = function(success, failure, _, values, caller)
-      return calls.exec(success, failure, SERVICE, name, values[1] or {}, nil, caller)
+      return calls.send(success, failure, SERVICE, name, values[1] or {}, caller)
     end,
   }
 end

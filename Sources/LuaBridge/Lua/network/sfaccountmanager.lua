@@ -20,7 +20,7 @@ local function about_user(name)
     name = name, params = { { "user", "table", optional = true } },
     send = function(success, failure, _, values, caller)
       local user = values[1] or {}
-      return calls.exec(success, failure, SERVICE, name, { userId = user.userId, orgId = user.orgId }, nil, caller)
+      return calls.send(success, failure, SERVICE, name, { userId = user.userId, orgId = user.orgId }, caller)
     end,
   }
 end
@@ -41,7 +41,7 @@ end
 M.startLogin = arguments.define {
   name = "startLogin", params = { { "options", "table", optional = true } },
   send = function(success, failure, _, values, caller)
-    return calls.exec(success, failure, "tureen.accounts", "startLogin", values[1] or {}, nil, caller)
+    return calls.send(success, failure, "tureen.accounts", "startLogin", values[1] or {}, caller)
   end,
 }
 -- finishLogin(id, url?, success, error): {org, username, ...} of the signed-in user; without a url it waits for the browser

@@ -34,12 +34,20 @@ function M.places(classes)
   return places
 end
 
---- Returns a soup's entry with this value; null if there is none.
+--- Applies a patch to the entry with this value; returns {entryId, version, outcome, entry}, or null.
+local function patch_one(config, soup, path, value, patch)
+  patch.externalId = value
+  local edited, err = await(smartstore.patchSoupEntries, config, soup, { patch }, path)
+  if not edited then return nil, err end
+  return edited[1]
+end
+
+--- Returns a soup's entry with this value; null if there is none. `_soupVersion` is its version, for `store`.
 local function find_entry(config, soup, path, value)
-  local cursor, err = await(smartstore.querySoup, config, soup, smartstore.buildExactQuerySpec(path, value, 1))
-  if not cursor then return nil, err end
-  await(smartstore.closeCursor, config, cursor)
-  return cursor.currentPageOrderedEntries[1] or core.null
+  local found, err = patch_one(config, soup, path, value, { ifExists = true })
+  if found == nil or found == core.null then return found, err end
+  found.entry._soupVersion = found.version
+  return found.entry
 end
 
 --- Returns an object's row in the soup of its class; null if there is none.
@@ -54,8 +62,28 @@ function M.find_one(class, id)
   return row
 end
 
+--- Stores an entry, which `find_entry` has read or which is new. If another writer has changed it since, the error has the code
+--- entryChanged; see `retrying`.
 local function store(config, soup, entry)
-  return await(smartstore.upsertSoupEntriesWithExternalId, config, soup, core.array { entry }, "_soupEntryId")
+  if not entry._soupEntryId then
+    return await(smartstore.upsertSoupEntriesWithExternalId, config, soup, core.array { entry }, "_soupEntryId")
+  end
+  local patch = { entryId = entry._soupEntryId, ifVersion = entry._soupVersion, copy = entry, flags = {} }
+  for flag in pairs(CLEAN) do
+    if flag ~= "__local__" then patch.flags[flag] = entry[flag] end
+  end
+  local edited, err = await(smartstore.patchSoupEntries, config, soup, { patch })
+  if not edited then return nil, err end
+  return core.array { edited[1].entry }
+end
+
+--- Returns a function that repeats `body`, which reads entries and stores them, when another writer came between.
+local function retrying(body)
+  return function(...)
+    local done, err
+    repeat done, err = body(...) until done ~= nil or not err or err.code ~= "entryChanged"
+    return done, err
+  end
 end
 
 --- Returns the entry with these flags and the resulting `__local__`.
@@ -85,48 +113,68 @@ local function collapsed(value, keep)
   return result
 end
 
+--- Returns a row without the markers of relations, which every object of a class contains and which carry no information, and
+--- the names of its removed columns.
+local function columns_of(row)
+  local columns, gone = {}, core.array()
+  for key, value in pairs(row) do
+    if value == GONE then
+      gone[#gone + 1] = key
+    elseif not (type(value) == "table" and value.__type == "Relation") then
+      columns[key] = value
+    end
+  end
+  return columns, gone
+end
+
+--- Returns the columns of a class that hold ids of related objects, which the server does not send.
+local function kept_columns(class)
+  local kept = core.array()
+  for _, relation in pairs(class.relations) do kept[#kept + 1] = relation.idsField end
+  return kept
+end
+
+--- Stores rows of the server, all in one transaction. Entries with local changes are not changed.
+local function store_all(class, rows, part)
+  local records = core.array()
+  for i, row in ipairs(rows) do records[i] = columns_of(row) end
+  return await(smartstore.mergeServerRecords, M.config_of(class), class.soup, records, "LEAVE_IF_CHANGED", {
+    externalIdPath = ID, modificationDateFieldName = "updatedAt", partial = part ~= nil, onlyKnown = part == "known",
+    kept = kept_columns(class),
+  })
+end
+
 --- Stores a row of the server. An entry with local changes is not changed.
 ---@param part string?  set if the row contains only some columns, so that the others are kept: "known" stores it only if there
 ---  is an entry, "any" always
 local function store_row(class, row, part)
-  local config = M.config_of(class)
-  local stored, err = find_entry(config, class.soup, ID, row.objectId)
-  if stored == nil then return nil, err end
-  if part == "known" and stored == core.null then return true end
-  local entry = part and copy(stored) or {}
-  for key, value in pairs(row) do
-    -- Every object of a class contains the markers of its relations, which carry no information.
-    if value == GONE then
-      entry[key] = nil
-    elseif not (type(value) == "table" and value.__type == "Relation") then
-      entry[key] = value
-    end
-  end
-  if stored ~= core.null then
-    if stored.__local__ == true then return true end
-    entry._soupEntryId, entry.__sync_id__ = stored._soupEntryId, stored.__sync_id__
-    for _, relation in pairs(class.relations) do
-      local field = relation.idsField
-      if field then entry[field] = row[field] or stored[field] end
-    end
-  end
-  return store(config, class.soup, flagged(entry))
+  local columns, gone = columns_of(row)
+  if #gone == 0 then return store_all(class, { row }, part) end
+  local flags = copy(CLEAN)
+  flags.__local__ = nil
+  local patch = { ifClean = true, set = columns, unset = gone, flags = flags }
+  if part == "known" then patch.ifExists = true else patch.create = flagged(columns) end
+  return patch_one(M.config_of(class), class.soup, ID, row.objectId, patch)
 end
 
 --- Stores rows of the server, and included objects in their own soups.
 ---@param class_of function  returns the class for a name
 ---@param part string?  see store_row
 function M.store_rows(class, rows, class_of, part)
-  local included = {}
-  for _, row in ipairs(rows) do
-    local plain = collapsed(row, function(other, name) included[#included + 1] = { row = other, name = name } end)
-    local stored, err = store_row(class, plain, part)
+  local included, plain = {}, {}
+  local function keep(row, name)
+    included[name] = included[name] or {}
+    table.insert(included[name], row)
+  end
+  for i, row in ipairs(rows) do plain[i] = collapsed(row, keep) end
+  if #plain > 0 then
+    local stored, err = store_all(class, plain, part)
     if not stored then return nil, err end
   end
-  for _, one in ipairs(included) do
-    local other = class_of(one.name)
+  for name, others in pairs(included) do
+    local other = class_of(name)
     if rawget(other, "soup") then
-      local stored, err = M.store_rows(other, { one.row }, class_of)
+      local stored, err = M.store_rows(other, others, class_of)
       if not stored then return nil, err end
     end
   end
@@ -183,6 +231,8 @@ local function write_link(object, key, id, related, is_added, is_local)
   if is_local and not is_added then flags.__locally_deleted__ = true end
   return store(config, soup, flagged(row, flags))
 end
+
+write_link = retrying(write_link)
 
 local function write_links(object, id, changed, is_local)
   for key, change in pairs(changed) do
@@ -254,6 +304,8 @@ local function save_one(object)
   return true
 end
 
+save_one = retrying(save_one)
+
 --- Returns the reason why an object cannot be stored locally; nil if it can.
 local function refusal(object)
   if not rawget(getmetatable(object), "soup") then
@@ -283,7 +335,7 @@ function M.save(list)
 end
 
 --- Marks an object as deleted; an object that was created locally is removed.
-function M.mark_deleted(class, id)
+M.mark_deleted = retrying(function(class, id)
   local config = M.config_of(class)
   local stored, err = find_entry(config, class.soup, ID, id)
   if stored == nil then return nil, err end
@@ -297,7 +349,7 @@ function M.mark_deleted(class, id)
   done, err = store(config, class.soup, flagged(stored, { __locally_deleted__ = true }))
   if not done then return nil, err end
   return "OK"
-end
+end)
 
 --- Removes an object that the server no longer has.
 function M.remove(class, id)

@@ -45,7 +45,7 @@ M.put = define {
     else
       config.value, config.isBase64 = core.to_base64(value), true
     end
-    return calls.exec(success, failure, SERVICE, "kvPut", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "kvPut", config, caller)
   end,
 }
 
@@ -58,7 +58,7 @@ M.get = define {
       if payload == core.null then return success(payload) end
       success(payload.isBase64 and core.from_base64(payload.value) or payload.value)
     end
-    return calls.exec(success and found, failure, SERVICE, "kvGet", config, nil, caller)
+    return calls.send(success and found, failure, SERVICE, "kvGet", config, caller)
   end,
 }
 

@@ -59,6 +59,30 @@ simple("clearSoup", "pgClearSoup", { SOUP }, { "soupName" })
 -- upsertSoupEntriesWithExternalId([config,] soupName, entries, externalIdPath, ...): the entries as stored
 simple("upsertSoupEntriesWithExternalId", "pgUpsertSoupEntries",
   { SOUP, { "entries", "tables" }, { "externalIdPath", "string" } }, { "soupName", "entries", "externalIdPath" })
+-- patchSoupEntries([config,] soupName, patches, [externalIdPath,] ...): {entryId, version, outcome, entry} for each patch; null
+-- for one with ifExists that found no entry
+simple("patchSoupEntries", "patchSoupEntries",
+  { SOUP, { "patches", "tables" }, { "externalIdPath", "string", optional = true } },
+  { "soupName", "patches", "externalIdPath" })
+
+local MERGE_OPTIONS = { "externalIdPath", "modificationDateFieldName", "partial", "kept", "onlyKnown" }
+
+-- mergeServerRecords([config,] soupName, records, mode, [options,] ...): {entryId, version, outcome, entry} for each record
+M.mergeServerRecords = define {
+  name = "mergeServerRecords", has_store = true,
+  params = { SOUP, { "records", "tables" }, { "mode", "string" }, { "options", "table", optional = true } },
+  send = function(success, failure, config, values, caller)
+    config.soupName, config.records, config.mode = values[1], values[2], values[3]
+    for key in pairs(values[4] or {}) do
+      local is_known = false
+      for _, name in ipairs(MERGE_OPTIONS) do is_known = is_known or name == key end
+      if not is_known then core.raise("invalidArguments", ("mergeServerRecords: unknown option '%s'"):format(tostring(key))) end
+      config[key] = values[4][key]
+    end
+    return calls.send(success, failure, SERVICE, "mergeServerRecords", config, caller)
+  end,
+}
+
 -- retrieveSoupEntries([config,] soupName, entryIds, ...): the entries found
 simple("retrieveSoupEntries", "pgRetrieveSoupEntries", { SOUP, { "entryIds", "integers" } },
   { "soupName", "entryIds" })
@@ -72,7 +96,7 @@ M.upsertSoupEntries = define {
   name = "upsertSoupEntries", has_store = true, params = { SOUP, { "entries", "tables" } },
   send = function(success, failure, config, values, caller)
     config.soupName, config.entries, config.externalIdPath = values[1], values[2], "_soupEntryId"
-    return calls.exec(success, failure, SERVICE, "pgUpsertSoupEntries", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "pgUpsertSoupEntries", config, caller)
   end,
 }
 
@@ -96,7 +120,7 @@ M.removeFromSoup = define {
     else
       config.querySpec = what
     end
-    return calls.exec(success, failure, SERVICE, "pgRemoveFromSoup", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "pgRemoveFromSoup", config, caller)
   end,
 }
 
@@ -118,7 +142,7 @@ M.querySoup = define {
       core.raise("invalidArguments", "Smart queries can only be run using runSmartQuery")
     end
     config.soupName, config.querySpec = values[1], with_order_path(values[2])
-    return calls.exec(success, failure, SERVICE, "pgQuerySoup", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "pgQuerySoup", config, caller)
   end,
 }
 
@@ -130,13 +154,13 @@ M.runSmartQuery = define {
       core.raise("invalidArguments", "runSmartQuery can only run smart queries")
     end
     config.querySpec = values[1]
-    return calls.exec(success, failure, SERVICE, "pgRunSmartQuery", config, nil, caller)
+    return calls.send(success, failure, SERVICE, "pgRunSmartQuery", config, caller)
   end,
 }
 
-local function move(success, failure, config, cursor, index)
+local function move(success, failure, config, cursor, index, caller)
   config.cursorId, config.index, config.lazy = cursor.cursorId, index, cursor.lazy
-  return calls.exec(success, failure, SERVICE, "pgMoveCursorToPageIndex", config)
+  return calls.send(success, failure, SERVICE, "pgMoveCursorToPageIndex", config, caller)
 end
 
 --- Fails a call at the next poll with an error that does not come from native code.
@@ -147,42 +171,42 @@ end
 -- moveCursorToPageIndex([config,] cursor, index, ...): a new cursor; pages count from 0
 M.moveCursorToPageIndex = define {
   name = "moveCursorToPageIndex", has_store = true, params = { CURSOR, { "index", "integer" } },
-  send = function(success, failure, config, values)
-    move(success, failure, config, values[1], values[2])
+  send = function(success, failure, config, values, caller)
+    return move(success, failure, config, values[1], values[2], caller)
   end,
 }
 
 -- moveCursorToNextPage([config,] cursor, ...): a new cursor
 M.moveCursorToNextPage = define {
   name = "moveCursorToNextPage", has_store = true, params = { CURSOR },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     local cursor = values[1]
     local pages = math.type(cursor.totalPages) and cursor.totalPages or 0
     if cursor.currentPageIndex >= pages - 1 then
       return refuse(failure, "noSuchPage", "moveCursorToNextPage called while on last page")
     end
-    move(success, failure, config, cursor, math.tointeger(cursor.currentPageIndex) + 1)
+    return move(success, failure, config, cursor, math.tointeger(cursor.currentPageIndex) + 1, caller)
   end,
 }
 
 -- moveCursorToPreviousPage([config,] cursor, ...): a new cursor
 M.moveCursorToPreviousPage = define {
   name = "moveCursorToPreviousPage", has_store = true, params = { CURSOR },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     local cursor = values[1]
     if cursor.currentPageIndex <= 0 then
       return refuse(failure, "noSuchPage", "moveCursorToPreviousPage called while on first page")
     end
-    move(success, failure, config, cursor, math.tointeger(cursor.currentPageIndex) - 1)
+    return move(success, failure, config, cursor, math.tointeger(cursor.currentPageIndex) - 1, caller)
   end,
 }
 
 -- closeCursor([config,] cursor, ...): "OK", even if it was closed before
 M.closeCursor = define {
   name = "closeCursor", has_store = true, params = { CURSOR },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     config.cursorId = values[1].cursorId
-    calls.exec(success, failure, SERVICE, "pgCloseCursor", config)
+    return calls.send(success, failure, SERVICE, "pgCloseCursor", config, caller)
   end,
 }
 
@@ -199,7 +223,7 @@ local observers = 0 -- the id of the last observer
 -- closeObserver([config,] observer, ...): "OK", even if it was closed before
 M.closeObserver = define {
   name = "closeObserver", has_store = true, params = { { "observer", "table" } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     local observer = values[1]
     if getmetatable(observer) ~= Observer then
       arguments.wrong("closeObserver", 1, "observer", "an observer", observer)
@@ -207,7 +231,7 @@ M.closeObserver = define {
     observer.closed = true
     config.isGlobalStore, config.storeName = observer.config.isGlobalStore, observer.config.storeName
     config.observerId = observer.id
-    calls.exec(success, failure, SERVICE, "pgCloseObserver", config)
+    return calls.send(success, failure, SERVICE, "pgCloseObserver", config, caller)
   end,
 }
 

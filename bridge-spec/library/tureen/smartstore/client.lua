@@ -75,6 +75,26 @@ function client.upsertSoupEntries(soupName, entries) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string): table[]|nil, tureen.Error
 function client.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath) end
 
+--- Edits entries, all of them or none, each as it is stored when the edit is applied. A patch changes only the members
+--- that it names.
+---@param soupName string
+---@param patches tureen.EntryPatch[]
+---@param externalIdPath string?
+---@return (tureen.EditedEntry|lightuserdata)[]|nil edited  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, patches: tureen.EntryPatch[], externalIdPath: string?): (tureen.EditedEntry|lightuserdata)[]|nil, tureen.Error
+function client.patchSoupEntries(soupName, patches, externalIdPath) end
+
+--- Stores records that a script fetched from a server itself, all of them or none, as a page of a sync down does.
+---@param soupName string
+---@param records table[]
+---@param mode "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE"
+---@param options {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?
+---@return (tureen.EditedEntry|lightuserdata)[]|nil merged  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", options: {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?): (tureen.EditedEntry|lightuserdata)[]|nil, tureen.Error
+function client.mergeServerRecords(soupName, records, mode, options) end
+
 --- Returns entries by their ids. Missing entries are left out.
 ---@param soupName string
 ---@param entryIds integer[]
