@@ -66,6 +66,12 @@ enum FieldOperation: Sendable, Equatable {
   /// Separates the names of operations that one request cannot combine.
   private static let joint = " and then "
 
+  /// Returns the columns that a body changes by operations that depend on the server's value.
+  static func columns(in body: JSONObject) -> Set<String> {
+    let names: Set = ["Increment", "Add", "AddUnique", "Remove"]
+    return Set(body.filter { _, value in value["__op"]?.stringValue.map(names.contains) == true }.map { FieldPath($0.key).root })
+  }
+
   private static func isRepeatable(_ value: JSONValue) -> Bool {
     guard let name = value["__op"]?.stringValue else { return true }
     guard name == "Batch" else { return repeatable.contains(name) }
