@@ -11,20 +11,9 @@
  * Tureen. */
 extern int tureen_embedded_host(const char *options, size_t length, tureen_host *out, tureen_bytes *refusal);
 
-/* Like tureen_host.call, but takes the store from the arguments. *store receives the final members for the events of a sync:
- * ,"isGlobalStore":...,"storeName":...} */
-extern int64_t tureen_embedded_call(void *context, const tureen_request *request, tureen_bytes *store,
-                                    tureen_bytes *refusal);
-
 /* Builds the JSON detail of `uncaughtError` for a failed call without a callback in *detail, and logs the failure. */
 extern void tureen_embedded_uncaught(const char *service, const char *action, const char *error, size_t length,
                                      tureen_bytes *detail);
-
-/* Passes a report of the program to the host: TUREEN_OFFLINE etc. Never blocks. */
-extern void tureen_embedded_report(void *context, int32_t state);
-
-/* Passes the program's answer to `sessionNeeded` to the host: TUREEN_OK, TUREEN_MISUSE or TUREEN_REFUSED. Never blocks. */
-extern int32_t tureen_embedded_give_session(void *context, const char *json, size_t length);
 
 /* Runs a script in a process of its own. Returns 1 with its end in *result, or 0 with the error object. Blocks. */
 extern int tureen_embedded_isolated(const char *options, const char *path, const char *text, int32_t stop,

@@ -270,7 +270,9 @@ int luaopen_tureen(struct lua_State *L);
  *
  * When the state closes, pending calls of tureen_exec are answered with bridge/closed, and from then on every function returns
  * TUREEN_CLOSED. The handle stays valid until tureen_free was called as often as this function. Call it on the state's thread.
- * Returns NULL if the state has not loaded Tureen or has closed it, or if there is no memory. */
+ * Scripts of `tureen run` have loaded Tureen: the handle is then that of the command's bridge, which must be of the same
+ * version as this library. Returns NULL if the state has not loaded Tureen or has closed it, if the versions differ, or if
+ * there is no memory. */
 tureen *tureen_of(struct lua_State *L);
 
 #ifdef __cplusplus
