@@ -85,6 +85,8 @@ struct tureen {
   event_listener *listeners;
   int64_t last_listener;
   plugin *plugins;
+  tureen_on_request on_request; /* NULL: the program serves none */
+  void *request_user;
   int is_offline, is_paused; /* the state in the last events; used only by the polling thread */
   int is_attached; /* constant; it shares a Lua state's bridge, whose polls deliver; `poller` is the thread of the last one */
   int uses;        /* for an attached handle: the number of tureen_of calls without tureen_free */
@@ -101,6 +103,9 @@ void tureen_drop(tureen *t);
 int tureen_has_plugin(const tureen *t, const char *service);
 /* Delivers a call or its cancellation to its plug-in and frees the payload. `t->lock` must not be held. */
 void tureen_deliver_call(tureen *t, tureen_message *message);
+
+/* Delivers a request of the engine, or answers that it is not served, and frees the payload. `t->lock` must not be held. */
+void tureen_deliver_request(tureen *t, tureen_message *message);
 
 /* The plug-in with this number; NULL if it is not registered. With `t->lock` held, and valid while it is. */
 const plugin *tureen_plugin(const tureen *t, int64_t number);
