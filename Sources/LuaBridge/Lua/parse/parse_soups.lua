@@ -286,12 +286,12 @@ local function save_one(object, set)
   local stored, err = find_entry(config, class.soup, ID, id)
   if stored == nil then return nil, err end
   local is_known = stored ~= core.null
-  local entry, has_changed = is_known and copy(stored) or { objectId = id }, nil
+  local entry = is_known and copy(stored) or { objectId = id }
   -- Of an entry that was edited in another way it is not known which fields differ from the server's.
   local is_clean = is_known and stored.__local__ ~= true
   entry.__operations__ = is_clean and {} or is_known and call.given(stored.__operations__) and copy(stored.__operations__) or nil
-  has_changed, err = apply_to_entry(entry, object, set, is_known)
-  if has_changed == nil then return nil, err end
+  local has_changed, problem = apply_to_entry(entry, object, set, is_known)
+  if has_changed == nil then return nil, problem end
   if entry.__operations__ and next(entry.__operations__) == nil then entry.__operations__ = nil end
   has_changed = change_ids(entry, object, set) or has_changed
   if has_changed then
