@@ -19,6 +19,8 @@ enum FieldOperation: Sendable, Equatable {
     }
   }
 
+  var name: String { json["__op"]?.stringValue ?? "Set" }
+
   // MARK: Local values
 
   /// Returns the changed value, as far as it is known locally.
@@ -79,8 +81,8 @@ enum FieldOperation: Sendable, Equatable {
   }
 
   /// Returns a marker for two operations on an unknown value, which ``check(_:on:)`` rejects.
-  func clashing(with earlier: JSONValue) -> JSONValue {
-    ["__op": .string([earlier, json].compactMap { $0["__op"]?.stringValue }.joined(separator: Self.joint))]
+  static func clash(_ earlier: JSONValue, _ name: String) -> JSONValue {
+    ["__op": .string([earlier["__op"]?.stringValue ?? "Set", name].joined(separator: joint))]
   }
 
   /// - Throws: ``ParseProblem`` for an unknown operation, for which the server would fail with an
