@@ -20,7 +20,11 @@ ends the program, such as KeyboardInterrupt, is raised again by the method that 
 A host does not survive fork(); open one in the child.
 
 The library is the file `library`, else the one in the environment variable TUREEN_LIBRARY, else the one that the system finds as
-"tureen", else libtureen.so next to this file. Custom targets and resolvers are available in Lua scripts, but not in Python.
+"tureen", else libtureen.so next to this file.
+
+A program can add services of its own with `plugin`, and functions for syncs with `target`, `transform` and `resolver`. These may
+be functions or coroutine functions. Coroutines run in the event loop that the host is attached to, else in one of the host's own,
+on a thread of its own.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ import contextlib
 import ctypes
 import ctypes.util
 import functools
+import inspect
 import itertools
 import json
 import math
@@ -38,14 +43,17 @@ import os
 import sys
 import threading
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Tuple
 
-__all__ = ["OFFLINE", "ONLINE", "PAUSE", "RESUME", "Tureen", "TureenError"]
+__all__ = ["LATER", "OFFLINE", "ONLINE", "PAUSE", "RESUME", "PluginCall", "Tureen", "TureenError"]
 
 # The states for Tureen.report.
 OFFLINE, ONLINE, PAUSE, RESUME = range(4)
 
-_OK, _MISUSE, _CLOSED, _NO_MEMORY, _REFUSED, _SYSTEM = range(0, -6, -1)
+LATER = object()
+"""What an action of a plug-in returns to answer later, with `call.answer` or `call.fail`."""
+
+_OK, _MISUSE, _CLOSED, _NO_MEMORY, _REFUSED, _SYSTEM, _NOT_OPEN = range(0, -7, -1)
 _RESULT, _ERROR, _PROGRESS = range(1, 4)
 
 # The longest sleep of a blocking call. A signal that arrives just before the sleep does not end it, so Ctrl-C may take that long.
@@ -79,6 +87,11 @@ def _error(code: str, message: str, retryable: bool = False) -> TureenError:
 _OnAnswer = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 _OnEvent = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+# (t, call, action, arguments, length, user), (t, call, user) and (t, request, json, length, user)
+_OnCall = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+_OnCancel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+_OnRequest = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 _Handle, _TextOut = ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
 
 _SIGNATURES: Dict[str, Any] = {
@@ -92,6 +105,12 @@ _SIGNATURES: Dict[str, Any] = {
     "pending": (ctypes.c_int64, _Handle),
     "listen": (ctypes.c_int64, _Handle, ctypes.c_char_p, _OnEvent, ctypes.c_void_p),
     "unlisten": (ctypes.c_int, _Handle, ctypes.c_int64),
+    "register": (ctypes.c_int, _Handle, ctypes.c_char_p, ctypes.c_char_p, _OnCall, _OnCancel, ctypes.c_void_p, _TextOut),
+    "unregister": (ctypes.c_int, _Handle, ctypes.c_char_p),
+    "answer": (ctypes.c_int, _Handle, ctypes.c_int64, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t),
+    "emit": (ctypes.c_int, _Handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t),
+    "serve": (ctypes.c_int, _Handle, _OnRequest, ctypes.c_void_p),
+    "answer_request": (ctypes.c_int, _Handle, ctypes.c_int64, ctypes.c_char_p, ctypes.c_size_t),
     "report": (ctypes.c_int, _Handle, ctypes.c_int),
     "give_session": (ctypes.c_int, _Handle, ctypes.c_char_p),
     "version": (ctypes.c_char_p,),
@@ -119,7 +138,11 @@ class _Library:
         self.calls: Dict[int, _Call] = {}
         self.listeners: Dict[int, _Listening] = {}
         self.numbers = itertools.count(1)
+        self.plugins: Dict[int, _Plugin] = {}
+        self.servants: Dict[int, _Servant] = {}
         self.on_answer, self.on_event = _OnAnswer(self._hear_answer), _OnEvent(self._hear_event)
+        self.on_call, self.on_cancel, self.on_request = (
+            _OnCall(self._hear_call), _OnCancel(self._hear_cancel), _OnRequest(self._hear_request))
 
     def _hear_answer(self, _t: int, _id: int, kind: int, text: int, length: int, user: int) -> None:
         call = self.calls.get(user) if kind == _PROGRESS else self.calls.pop(user, None)
@@ -130,6 +153,21 @@ class _Library:
         listening = self.listeners.get(user)  # None: unlisten was called while the event was being delivered
         if listening is not None:
             listening.host.guard(listening.hear, ctypes.string_at(text, length))
+
+    def _hear_call(self, _t: int, call: int, action: int, text: int, length: int, user: int) -> None:
+        plugin = self.plugins.get(user)
+        if plugin is not None:
+            plugin.host.guard(plugin.hear, call, ctypes.string_at(action).decode(), ctypes.string_at(text, length))
+
+    def _hear_cancel(self, _t: int, call: int, user: int) -> None:
+        plugin = self.plugins.get(user)
+        if plugin is not None:
+            plugin.host.guard(plugin.cancel, call)
+
+    def _hear_request(self, _t: int, request: int, text: int, length: int, user: int) -> None:
+        servant = self.servants.get(user)
+        if servant is not None:
+            servant.host.guard(servant.hear, request, ctypes.string_at(text, length))
 
     def take_text(self, text: ctypes.c_void_p) -> Optional[bytes]:
         """Returns a text from the library, and frees the original."""
@@ -208,6 +246,267 @@ class _Listening:
         self.listener(json.loads(text))
 
 
+class PluginCall:
+    """A call that an action of a plug-in answers. Threads: any."""
+
+    def __init__(self, plugin: _Plugin, number: int, action: str) -> None:
+        self._plugin, self._number = plugin, number
+        self.action = action
+        self.cancelled = False
+        """True once the caller has cancelled the call, which must still be answered."""
+        self.on_cancel: Optional[Callable[[], object]] = None
+        """Called when the caller cancels the call. If a coroutine answers the call, it is cancelled instead."""
+        self._task: Optional[Callable[[], object]] = None
+
+    def progress(self, value: Any) -> bool:
+        """Sends a progress to the caller. Returns False if the call is answered or was given up."""
+        return self._send(_PROGRESS, value)
+
+    def answer(self, value: Any = None) -> bool:
+        """Ends the call with a result. Returns False if it is answered already or was given up."""
+        return self._send(_RESULT, value)
+
+    def fail(self, error: Any) -> bool:
+        """Ends the call with an error: a TureenError, an exception, a text, or an object with code and message."""
+        if isinstance(error, TureenError):
+            error = error.details
+        elif not isinstance(error, Mapping):
+            error = {"domain": self._plugin.service, "code": "failed", "message": str(error) or type(error).__name__}
+        return self._send(_ERROR, error)
+
+    def _send(self, kind: int, value: Any) -> bool:
+        host, text = self._plugin.host, json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        if kind != _PROGRESS:
+            self._plugin.calls.pop(self._number, None)
+        try:
+            with host.use() as handle:
+                status = host.functions["answer"](handle, self._number, kind, text, len(text))
+        except TureenError:  # closed
+            return False
+        if status in (_NOT_OPEN, _CLOSED):
+            return False
+        host.library.check(status)
+        return True
+
+    def _cancel(self) -> None:
+        self.cancelled = True
+        if self._task is not None:
+            self._task()
+        elif self.on_cancel is not None:
+            self.on_cancel()
+        else:
+            self.fail(_error("cancelled", "the call was cancelled"))
+
+
+def _takes_two(function: Callable[..., object]) -> bool:
+    """Whether a function takes a second positional argument."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a function in C
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return (sum(each.kind in positional for each in parameters) > 1
+            or any(each.kind == inspect.Parameter.VAR_POSITIONAL for each in parameters))
+
+
+class _Plugin:
+    """The actions of a service, and its open calls."""
+
+    def __init__(self, host: _Host, service: str, actions: Mapping[str, Callable[..., Any]]) -> None:
+        self.host, self.service = host, service
+        self.actions = {name: (function, _takes_two(function)) for name, function in actions.items()}
+        self.calls: Dict[int, PluginCall] = {}
+
+    def hear(self, number: int, action: str, text: bytes) -> None:
+        call = self.calls[number] = PluginCall(self, number, action)
+        known = self.actions.get(action)
+        if known is None:
+            call.fail(_error("unknownAction", f"unknown action '{action}' of service '{self.service}'"))
+            return
+        function, takes_call = known
+        try:
+            arguments = json.loads(text)
+            value = function(arguments, call) if takes_call else function(arguments)
+        except Exception as error:
+            call.fail(error)
+            return
+        if inspect.iscoroutine(value):
+            call._task = self.host.spawn(value, lambda task: self.finish(call, task))
+        elif value is not LATER:
+            self.settle(call, value)
+
+    def finish(self, call: PluginCall, task: asyncio.Future[Any]) -> None:
+        if task.cancelled():
+            call.fail(_error("cancelled", "the call was cancelled"))
+            return
+        error = task.exception()
+        if error is not None:
+            call.fail(error)
+        elif task.result() is not LATER:
+            self.settle(call, task.result())
+
+    def settle(self, call: PluginCall, value: Any) -> None:
+        try:
+            call.answer(value)
+        except (TypeError, ValueError) as problem:
+            call.fail(_error("invalidArguments", f"the plug-in's answer has no JSON form: {problem}"))
+
+    def cancel(self, number: int) -> None:
+        call = self.calls.get(number)
+        if call is not None:
+            call._cancel()
+
+
+# The functions of a custom target, and the names of the arguments that follow the target.
+_TARGET_FUNCTIONS: Dict[str, Tuple[str, ...]] = {
+    "startFetch": ("maxTimeStamp",), "continueFetch": ("more",), "remoteIds": ("localIds",),
+    "createOnServer": ("record", "fields"), "updateOnServer": ("record", "fields"), "deleteOnServer": ("record",),
+    "fetchLastModifiedDates": ("records",), "isNewerThanServer": ("record",), "fetchFromServer": ("records", "fields")}
+_UPLOADS = list(_TARGET_FUNCTIONS)[3:]
+
+_Answer = Dict[str, Any]
+
+
+class _Servant:
+    """The functions of a program that syncs call: custom targets, transformations and resolvers, by their names."""
+
+    def __init__(self, host: _Host) -> None:
+        self.host = host
+        self.targets: Dict[str, Any] = {}
+        self.transforms: Dict[str, Callable[..., Any]] = {}
+        self.resolvers: Dict[str, Callable[..., Any]] = {}
+
+    def hear(self, number: int, text: bytes) -> None:
+        try:
+            value, convert = self.begin(json.loads(text))
+        except Exception as error:
+            self.reply(number, {"error": _words(error)})
+            return
+        if inspect.isawaitable(value):
+            self.host.spawn(_await(value), lambda task: self.finish(number, task, convert))
+        else:
+            self.end(number, convert, value)
+
+    def finish(self, number: int, task: asyncio.Future[Any], convert: Callable[[Any], _Answer]) -> None:
+        error = _error("cancelled", "it was cancelled") if task.cancelled() else task.exception()
+        if error is None:
+            self.end(number, convert, task.result())
+        else:
+            self.reply(number, {"error": _words(error)})
+
+    def end(self, number: int, convert: Callable[[Any], _Answer], value: Any) -> None:
+        try:
+            self.reply(number, convert(value))
+        except Exception as error:
+            self.reply(number, {"error": f"its answer cannot be sent: {_words(error)}"})
+
+    def reply(self, number: int, answer: _Answer) -> None:
+        text = json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
+        with contextlib.suppress(TureenError), self.host.use() as handle:  # closed
+            self.host.functions["answer_request"](handle, number, text, len(text))
+
+    def begin(self, request: Mapping[str, Any]) -> Tuple[Any, Callable[[Any], _Answer]]:
+        """Calls the function of a request. Returns its result or an awaitable, and what converts the result for the engine."""
+        name, function, arguments = request["implementation"], request["function"], request["arguments"]
+        functions = {"resolveConflict": self.resolvers, "transform": self.transforms}.get(function, self.targets)
+        if name not in functions:
+            return {"noScript": True}, _unchanged
+        if function == "resolveConflict":
+            return self.resolvers[name](arguments), _resolution
+        if function == "transform":
+            made = [_attempt(self.transforms[name], item) for item in arguments["records"]]
+            return (_await_each(made) if any(map(inspect.isawaitable, made)) else made), _transformed
+        if function == "functions":
+            return {"functions": [each for each in _UPLOADS if _member(self.targets[name], each)]}, _unchanged
+        found = _member(self.targets[name], function)
+        if found is None:
+            return {"error": f"it has no function '{function}'"}, _unchanged
+        given = [arguments.get(each) for each in _TARGET_FUNCTIONS[function]]
+        return found(request["target"], *given), functools.partial(_answer, function, arguments)
+
+
+def _unchanged(answer: _Answer) -> _Answer:
+    return answer
+
+
+def _words(error: object) -> str:
+    return error.message if isinstance(error, TureenError) else str(error) or type(error).__name__
+
+
+def _member(target: Any, function: str) -> Optional[Callable[..., Any]]:
+    found = target.get(function) if isinstance(target, Mapping) else getattr(target, function, None)
+    return found if callable(found) else None
+
+
+async def _await(value: Any) -> Any:
+    return await value
+
+
+def _attempt(function: Callable[[Any], Any], item: Any) -> Any:
+    try:
+        return function(item)
+    except Exception as error:
+        return error
+
+
+async def _await_each(values: List[Any]) -> List[Any]:
+    results: List[Any] = []
+    for value in values:
+        try:
+            results.append(await value if inspect.isawaitable(value) else value)
+        except Exception as error:
+            results.append(error)
+    return results
+
+
+def _transformed(made: List[Any]) -> _Answer:
+    answers: List[_Answer] = []
+    for item in made:
+        if isinstance(item, Exception):
+            answers.append({"error": _words(item)})
+        elif item is None or isinstance(item, Mapping):
+            answers.append({"record": item})
+        else:
+            answers.append({"error": f"it must return an object or None, got {type(item).__name__}"})
+    return {"records": answers}
+
+
+def _resolution(decided: Any) -> _Answer:
+    if decided is None:
+        return {"resolution": "skip"}
+    if isinstance(decided, str) and decided in ("local", "server", "skip"):
+        return {"resolution": decided}
+    if isinstance(decided, Mapping):
+        return {"record": decided}
+    return {"error": f"it must return a record, 'local', 'server', 'skip' or None, got {type(decided).__name__}"}
+
+
+def _answer(function: str, arguments: Mapping[str, Any], value: Any) -> _Answer:
+    """Converts the result of a custom target's function for the engine: a value, or a tuple of a value and a second one."""
+    first, second = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+    if function in ("startFetch", "continueFetch"):
+        info = second or {}
+        return {"records": list(first or []), **{key: info[key] for key in ("totalSize", "more") if info.get(key) is not None}}
+    if function == "remoteIds":
+        return {"ids": list(first)}
+    if function == "createOnServer":
+        return {"id": first, "date": second} if isinstance(first, str) else {"reason": _reason(second)}
+    if function in ("updateOnServer", "deleteOnServer"):
+        status = 200 if first is True else 400 if first is None or first is False else operator.index(first)
+        return {"status": status, **({"date": second} if 200 <= status < 300 else {"reason": _reason(second)})}
+    if function == "isNewerThanServer":
+        if not isinstance(first, bool):
+            return {"error": f"isNewerThanServer must return a bool, got {type(first).__name__}"}
+        return {"newer": first}
+    count, found = len(arguments["records"]), list(first)
+    key = "dates" if function == "fetchLastModifiedDates" else "records"
+    return {key: (found + [None] * count)[:count]}
+
+
+def _reason(problem: Any) -> Optional[str]:
+    return None if problem is None else str(problem)
+
+
 class _Host:
     """A handle, with the threads in its functions, the polling thread, and the event loops that watch its descriptor.
 
@@ -225,6 +524,10 @@ class _Host:
         self.pending_exit: Optional[BaseException] = None
         self.listening: Dict[int, int] = {}  # the library's number of a listener: ours
         self.loops: Dict[asyncio.AbstractEventLoop, int] = {}  # with the descriptor that is watched there
+        self.plugins: List[int] = []  # our numbers of plug-ins, also of removed ones, whose calls may be open
+        self.servant: Optional[_Servant] = None
+        self.servant_number = 0
+        self.loop: Optional[asyncio.AbstractEventLoop] = None  # our own
 
     @contextlib.contextmanager
     def use(self) -> Iterator[int]:
@@ -247,6 +550,35 @@ class _Host:
             if is_last:
                 self.functions["free"](handle)
                 self.forget()
+
+    # Coroutines
+
+    def spawn(self, coroutine: Coroutine[Any, Any, Any], done: Callable[[asyncio.Future[Any]], object]) -> Callable[[], object]:
+        """Runs a coroutine in an event loop and then calls `done` on the loop's thread. Returns a function that cancels it."""
+        running = _running_loop()
+        loop = running or next((each for each in list(self.loops) if each.is_running()), None) or self.own_loop()
+        tasks: List[asyncio.Future[Any]] = []
+
+        def start() -> None:
+            tasks.append(loop.create_task(coroutine))
+            tasks[0].add_done_callback(lambda task: self.guard(done, task))
+
+        def cancel() -> None:
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+
+        if loop is running:
+            start()
+        else:
+            loop.call_soon_threadsafe(start)
+        return cancel
+
+    def own_loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop for coroutines of a program without one. It ends with the host."""
+        with self.changed:
+            if self.loop is None:
+                self.loop = asyncio.new_event_loop()
+                threading.Thread(target=_run_loop, args=(self.loop,), name="tureen", daemon=True).start()
+            return self.loop
 
     # Callbacks
 
@@ -376,12 +708,31 @@ class _Host:
         for own in self.listening.values():
             self.library.listeners.pop(own, None)
         self.listening.clear()
+        for own in self.plugins:
+            self.library.plugins.pop(own, None)
+        self.plugins.clear()
+        self.library.servants.pop(self.servant_number, None)
+        if self.loop is not None:
+            self.loop.call_soon_threadsafe(self.loop.stop)
         for loop in list(self.loops):
             if loop.is_running() and loop is not _running_loop():
                 with contextlib.suppress(RuntimeError):  # the loop has ended in the meantime
                     loop.call_soon_threadsafe(self.detach, loop)
                     continue
             self.detach(loop)
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Runs an event loop on a thread until it is stopped, and cancels what is left of its tasks."""
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    finally:
+        loop.close()
 
 
 def _running_loop() -> Optional[asyncio.AbstractEventLoop]:
@@ -621,6 +972,91 @@ class Tureen:
         with host.use() as handle:
             self._check("unlisten", handle, number)
         host.library.listeners.pop(host.listening.pop(number, 0), None)
+
+    # Services and functions of the program
+
+    def plugin(
+        self, service: str, actions: Mapping[str, Callable[..., Any]], spec: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        """Adds a service for calls of this host. Its name has reverse-DNS form, such as com.acme.printer.
+
+        actions  Functions or coroutine functions by name: `action(arguments)`, or `action(arguments, call)` with a PluginCall.
+                 The call ends with what it returns or raises; with LATER it ends later, with `call.answer` or `call.fail`.
+        spec     The actions in the form of bridge-spec/actions. Wrong arguments then fail before they reach an action.
+
+        Raises TureenError if the name is invalid or taken, or the spec is invalid.
+        """
+        host, name, error = self._open, _text(service, "the service"), ctypes.c_void_p()
+        for action, function in actions.items():
+            if not callable(function):
+                raise TypeError(f"action '{action}' must be callable, not {type(function).__name__}")
+        library, number = host.library, next(host.library.numbers)
+        library.plugins[number] = _Plugin(host, service, actions)
+        try:
+            with host.use() as handle:
+                status = host.functions["register"](
+                    handle, name, _json(spec), library.on_call, library.on_cancel, number, ctypes.byref(error))
+            library.check(status, library.take_text(error))
+        except BaseException:
+            library.plugins.pop(number, None)
+            raise
+        host.plugins.append(number)
+
+    def unplug(self, service: str) -> None:
+        """Removes a service. Calls that it has received stay open. Unknown names are ignored."""
+        host, name = self._open, _text(service, "the service")
+        with host.use() as handle:
+            self._check("unregister", handle, name)
+
+    def emit(self, event: str, detail: Any = None) -> None:
+        """Sends an event to the listeners of this host. Its name has the form of service names."""
+        host, name = self._open, _text(event, "the event")
+        text = json.dumps(detail, ensure_ascii=False, allow_nan=False).encode()
+        with host.use() as handle:
+            status = host.functions["emit"](handle, name, text, len(text))
+        if status == _REFUSED:
+            raise _error("mailboxFull", "too many messages are waiting", retryable=True)
+        host.library.check(status, misuse=f"'{event}' is not a name such as com.acme.printer.jammed")
+
+    def target(self, name: str, implementation: Any) -> None:
+        """Registers a custom target, which `{"type": "custom", "luaImpl": name}` names; None removes it.
+
+        implementation  An object or a mapping with the functions of a custom target, such as
+                        `startFetch(target, maxTimeStamp) -> records` or `(records, {"totalSize": ..., "more": ...})`;
+                        bridge-spec/guide/targets.md describes them. Where Lua functions return two values, return a tuple.
+        """
+        self._serve("targets", name, implementation)
+
+    def transform(self, name: str, function: Optional[Callable[[Any], Any]]) -> None:
+        """Registers a transformation, which the key `transform` of a target names as "module.name"; None removes it.
+
+        `function(item)` returns the item, or None to drop it. An exception flags the item.
+        """
+        self._serve("transforms", name, function)
+
+    def resolver(self, name: str, function: Optional[Callable[[Any], Any]]) -> None:
+        """Registers a conflict resolver, which the option `resolver` of a sync names; None removes it.
+
+        `function(conflict)` returns a record, "local", "server", "skip", or None, which means "skip".
+        """
+        self._serve("resolvers", name, function)
+
+    def _serve(self, kind: str, name: str, value: Any) -> None:
+        host = self._open
+        _text(name, "the name")
+        if value is not None and kind != "targets" and not callable(value):
+            raise TypeError(f"it must be callable, not {type(value).__name__}")
+        if host.servant is None:
+            servant, number = _Servant(host), next(host.library.numbers)
+            host.library.servants[number] = servant
+            with host.use() as handle:
+                self._check("serve", handle, host.library.on_request, number)
+            host.servant, host.servant_number = servant, number
+        functions = getattr(host.servant, kind)
+        if value is None:
+            functions.pop(name, None)
+        else:
+            functions[name] = value
 
     # Reports of the program
 

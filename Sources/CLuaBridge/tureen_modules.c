@@ -29,6 +29,9 @@ static const char async_lua[] = {
 static const char timers_lua[] = {
 #embed "../LuaBridge/Lua/core/timers.lua"
 };
+static const char turns_lua[] = {
+#embed "../LuaBridge/Lua/core/turns.lua"
+};
 static const char combine_lua[] = {
 #embed "../LuaBridge/Lua/core/combine.lua"
 };
@@ -120,6 +123,12 @@ static const char parse_call_lua[] = {
 static const char parse_values_lua[] = {
 #embed "../LuaBridge/Lua/parse/parse_values.lua"
 };
+static const char parse_operations_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_operations.lua"
+};
+static const char parse_save_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_save.lua"
+};
 static const char parse_changes_lua[] = {
 #embed "../LuaBridge/Lua/parse/parse_changes.lua"
 };
@@ -201,7 +210,7 @@ static const struct {
 } sources[] = {
     /* core/ */
     MODULE(tureen), MODULE(guard), MODULE(event), MODULE(unawaited), MODULE(calls), MODULE(arguments), MODULE(async),
-    MODULE(timers), MODULE(combine), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap),
+    MODULE(timers), MODULE(combine), MODULE(turns), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap),
     MODULE(util_event), MODULE(util_exec), MODULE(util_logger), MODULE(react_util),
     /* smartstore/ */
     MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
@@ -212,8 +221,8 @@ static const struct {
     /* network/ */
     MODULE(network), MODULE(oauth), MODULE(sfaccountmanager), MODULE(sandbox),
     /* parse/ */
-    MODULE(parse), MODULE(parse_call), MODULE(parse_values), MODULE(parse_changes), MODULE(parse_conditions),
-    MODULE(parse_soups), MODULE(parse_query), MODULE(parse_object),
+    MODULE(parse), MODULE(parse_call), MODULE(parse_values), MODULE(parse_operations), MODULE(parse_changes),
+    MODULE(parse_save), MODULE(parse_conditions), MODULE(parse_soups), MODULE(parse_query), MODULE(parse_object),
     /* force/ */
     MODULE(force), MODULE(force_call), MODULE(force_answers), MODULE(force_url), MODULE(force_client),
     MODULE(force_files), MODULE(force_notifications), MODULE(force_modes), MODULE(force_cached), MODULE(force_storecache),

@@ -91,24 +91,6 @@ static char *event_detail(const tureen_bytes *store, const char *json, size_t le
   return detail;
 }
 
-/* Answers a request of the native side to scripts, with {"request": number} and the members in `more`. */
-static void answer_request(tureen *t, long long number, const char *more) {
-  char arguments[160];
-  int length = snprintf(arguments, sizeof arguments, "{\"request\":%lld%s}", number, more);
-  static const char service[] = "tureen.script", action[] = "answer";
-  tureen_request request = {.service = service,
-                            .service_length = sizeof service - 1,
-                            .action = action,
-                            .action_length = sizeof action - 1,
-                            .arguments = arguments,
-                            .arguments_length = (size_t)length};
-  tureen_bytes refusal = {NULL, 0};
-  pthread_mutex_lock(&t->lock);
-  if (!t->is_closed) t->host.call(t->host.context, &request, &refusal);
-  pthread_mutex_unlock(&t->lock);
-  free(refusal.data);
-}
-
 /* Returns 1 if an event changes the state of its pair. The initial states are online and not paused. */
 static int is_change(tureen *t, const char *event) {
   int *state = strcmp(event, "online") == 0 || strcmp(event, "offline") == 0 ? &t->is_offline
@@ -138,7 +120,7 @@ static void deliver_host_event(tureen *t, const char *json, size_t length) {
   const char *number = member_of(json, json + length, "request", &number_length);
   long long request = number == NULL ? 0 : strtoll(number, NULL, 10);
   tureen_deliver_event(t, json, length);
-  if (number != NULL) answer_request(t, request, "");
+  if (number != NULL) tureen_answer_request(t, request, "{}", 2);
 }
 
 /* The recipients of a message. */
@@ -184,8 +166,7 @@ void tureen_deliver(tureen *t, tureen_message *message) {
     return;
   }
   if (message->kind == TUREEN_REQUEST) {
-    free(message->payload.data);
-    answer_request(t, message->call, ",\"noScript\":true");
+    tureen_deliver_request(t, message);
     return;
   }
   char *text = message->payload.length == 0 ? NULL : tureen_text_of(&message->payload);

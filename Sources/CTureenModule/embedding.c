@@ -200,7 +200,7 @@ PUBLIC int64_t tureen_exec(tureen *t, const char *service, const char *action, c
     if (call->service == NULL && !name_call(call, service, action)) id = TUREEN_NO_MEMORY;
   }
   if (id == 0) {
-    id = tureen_embedded_call(t->host.context, &request, &call->store, &refusal);
+    id = t->host.embedded_call == NULL ? 0 : t->host.embedded_call(t->host.context, &request, &call->store, &refusal);
     call->id = id;
     if (id > 0) tureen_calls_add(&t->calls, call);
     else id = TUREEN_REFUSED;
@@ -234,7 +234,7 @@ PUBLIC int tureen_report(tureen *t, int state) {
   if (t == NULL || state < TUREEN_OFFLINE || state > TUREEN_RESUME) return TUREEN_MISUSE;
   pthread_mutex_lock(&t->lock);
   int is_open = !t->is_closed;
-  if (is_open) tureen_embedded_report(t->host.context, state);
+  if (is_open && t->host.report != NULL) t->host.report(t->host.context, state);
   pthread_mutex_unlock(&t->lock);
   return is_open ? TUREEN_OK : TUREEN_CLOSED;
 }
@@ -242,7 +242,9 @@ PUBLIC int tureen_report(tureen *t, int state) {
 PUBLIC int tureen_give_session(tureen *t, const char *json) {
   if (t == NULL || json == NULL) return TUREEN_MISUSE;
   pthread_mutex_lock(&t->lock);
-  int status = t->is_closed ? TUREEN_CLOSED : tureen_embedded_give_session(t->host.context, json, strlen(json));
+  int status = t->is_closed                     ? TUREEN_CLOSED
+               : t->host.give_session == NULL ? TUREEN_REFUSED
+                                              : t->host.give_session(t->host.context, json, strlen(json));
   pthread_mutex_unlock(&t->lock);
   return status;
 }

@@ -11,20 +11,9 @@
  * Tureen. */
 extern int tureen_embedded_host(const char *options, size_t length, tureen_host *out, tureen_bytes *refusal);
 
-/* Like tureen_host.call, but takes the store from the arguments. *store receives the final members for the events of a sync:
- * ,"isGlobalStore":...,"storeName":...} */
-extern int64_t tureen_embedded_call(void *context, const tureen_request *request, tureen_bytes *store,
-                                    tureen_bytes *refusal);
-
 /* Builds the JSON detail of `uncaughtError` for a failed call without a callback in *detail, and logs the failure. */
 extern void tureen_embedded_uncaught(const char *service, const char *action, const char *error, size_t length,
                                      tureen_bytes *detail);
-
-/* Passes a report of the program to the host: TUREEN_OFFLINE etc. Never blocks. */
-extern void tureen_embedded_report(void *context, int32_t state);
-
-/* Passes the program's answer to `sessionNeeded` to the host: TUREEN_OK, TUREEN_MISUSE or TUREEN_REFUSED. Never blocks. */
-extern int32_t tureen_embedded_give_session(void *context, const char *json, size_t length);
 
 /* Runs a script in a process of its own. Returns 1 with its end in *result, or 0 with the error object. Blocks. */
 extern int tureen_embedded_isolated(const char *options, const char *path, const char *text, int32_t stop,
@@ -96,6 +85,8 @@ struct tureen {
   event_listener *listeners;
   int64_t last_listener;
   plugin *plugins;
+  tureen_on_request on_request; /* NULL: the program serves none */
+  void *request_user;
   int is_offline, is_paused; /* the state in the last events; used only by the polling thread */
   int is_attached; /* constant; it shares a Lua state's bridge, whose polls deliver; `poller` is the thread of the last one */
   int uses;        /* for an attached handle: the number of tureen_of calls without tureen_free */
@@ -112,6 +103,9 @@ void tureen_drop(tureen *t);
 int tureen_has_plugin(const tureen *t, const char *service);
 /* Delivers a call or its cancellation to its plug-in and frees the payload. `t->lock` must not be held. */
 void tureen_deliver_call(tureen *t, tureen_message *message);
+
+/* Delivers a request of the engine, or answers that it is not served, and frees the payload. `t->lock` must not be held. */
+void tureen_deliver_request(tureen *t, tureen_message *message);
 
 /* The plug-in with this number; NULL if it is not registered. With `t->lock` held, and valid while it is. */
 const plugin *tureen_plugin(const tureen *t, int64_t number);

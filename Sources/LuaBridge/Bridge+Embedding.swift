@@ -1,6 +1,14 @@
 import CLuaBridge
 import JSON
 
+/// A host that takes what a program reports through the C API.
+package protocol ProgramReports {
+  /// Takes a report of `tureen_report`. Never blocks.
+  func takeReport(_ state: Int32)
+  /// Takes the argument of `tureen_give_session` and returns its result. Never blocks.
+  func takeSession(_ json: [UInt8]) -> Int32
+}
+
 /// Functions for programs without Lua.
 extension Bridge {
   /// Returns the bridge of a host table's context.

@@ -51,6 +51,16 @@ extension Bridge {
         let detail = Array(UnsafeRawBufferPointer(start: json, count: length))
         return Bridge.from(context).emit(Bridge.text(event), detail).rawValue
       },
+      embedded_call: { context, request, store, refusal in
+        Bridge.answer(refusal) { () throws(BridgeError) -> Int64 in
+          try Bridge.from(context).embeddedCall(request.pointee) { store.pointee = $0 }
+        }
+      },
+      report: { context, state in (Bridge.from(context).host as? any ProgramReports)?.takeReport(state) },
+      give_session: { context, json, length in
+        let text = Array(UnsafeRawBufferPointer(start: json, count: length))
+        return (Bridge.from(context).host as? any ProgramReports)?.takeSession(text) ?? -4
+      },
       release: { context in
         guard let context else { return }
         Unmanaged<Bridge>.fromOpaque(context).takeRetainedValue().close()
@@ -58,6 +68,16 @@ extension Bridge {
   }
 
   private static func from(_ context: UnsafeMutableRawPointer?) -> Bridge { of(context!) }
+
+  private func embeddedCall(
+    _ request: tureen_request, storeMembers: (tureen_bytes) -> Void
+  ) throws(BridgeError) -> Int64 {
+    try call(
+      service: UnsafeRawBufferPointer(start: request.service, count: request.service_length),
+      action: UnsafeRawBufferPointer(start: request.action, count: request.action_length),
+      arguments: Array(UnsafeRawBufferPointer(start: request.arguments, count: request.arguments_length)),
+      storeMembers: storeMembers)
+  }
 
   private func call(_ request: tureen_request) throws(BridgeError) -> Int64 {
     try call(

@@ -51,48 +51,25 @@ private func embeddedBridge(_ options: [UInt8]) throws -> Bridge {
   return try Bridge(host: host)
 }
 
-/// Starts a call of the C API. Like the table's `call`, but takes the store from the arguments.
-@_cdecl("tureen_embedded_call")
-public func tureenEmbeddedCall(
-  _ context: UnsafeMutableRawPointer, _ request: UnsafePointer<tureen_request>, _ store: UnsafeMutablePointer<tureen_bytes>,
-  _ refusal: UnsafeMutablePointer<tureen_bytes>
-) -> Int64 {
-  let given = request.pointee
-  do throws(BridgeError) {
-    return try Bridge.of(context).call(
-      service: UnsafeRawBufferPointer(start: given.service, count: given.service_length),
-      action: UnsafeRawBufferPointer(start: given.action, count: given.action_length),
-      arguments: Array(UnsafeRawBufferPointer(start: given.arguments, count: given.arguments_length))
-    ) { store.pointee = $0 }
-  } catch {
-    refuse(error, refusal)
-    return 0
+extension Host: ProgramReports {
+  /// Takes a report of `tureen_report`: 0 offline, 1 online, 2 pause, 3 resume. Never blocks.
+  package func takeReport(_ state: Int32) {
+    switch state {
+    case 0, 1: report(isOnline: state == 1)
+    case 2: lifeReports.async { self.pauseLater() }
+    default: lifeReports.async { self.resume() }
+    }
   }
-}
 
-/// Takes a report of `tureen_report`: 0 offline, 1 online, 2 pause, 3 resume. Never blocks.
-@_cdecl("tureen_embedded_report")
-public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: Int32) {
-  guard let host = Bridge.of(context).host as? Host else { return }
-  switch state {
-  case 0, 1: host.report(isOnline: state == 1)
-  case 2: host.lifeReports.async { host.pauseLater() }
-  default: host.lifeReports.async { host.resume() }
-  }
-}
-
-/// Takes the program's answer to `sessionNeeded`. Never blocks.
-/// - Returns: 0; -1 if the text is neither a session nor a refusal; -4 if no request is waiting for a session.
-@_cdecl("tureen_embedded_give_session")
-public func tureenEmbeddedGiveSession(
-  _ context: UnsafeMutableRawPointer, _ json: UnsafePointer<CChar>, _ length: Int
-) -> Int32 {
-  guard let host = Bridge.of(context).host as? Host else { return -4 }
-  do {
-    return try host.giveSession(JSONValue(parsing: Array(UnsafeRawBufferPointer(start: json, count: length)))) ? 0 : -4
-  } catch {
-    Logger(label: "tureen.host").warning("tureen_give_session: \((error as? HostError)?.message ?? "not valid JSON")")
-    return -1
+  /// Takes the program's answer to `sessionNeeded`. Never blocks.
+  /// - Returns: 0; -1 if the text is neither a session nor a refusal; -4 if no request is waiting for a session.
+  package func takeSession(_ json: [UInt8]) -> Int32 {
+    do {
+      return try giveSession(JSONValue(parsing: json)) ? 0 : -4
+    } catch {
+      Logger(label: "tureen.host").warning("tureen_give_session: \((error as? HostError)?.message ?? "not valid JSON")")
+      return -1
+    }
   }
 }
 

@@ -25,7 +25,7 @@ struct PluginTests {
           tureen.sleep(1)
           success { pages = args.pages }
         end,
-        silent = function() end,
+        silent = function(_, _) end,
       })
       local printer = tureen.service "com.acme.printer"
       tureen.async(function()
@@ -86,7 +86,8 @@ struct PluginTests {
   }
 
   /// The module registers with the C API on the state's own handle, and answers from other threads.
-  @Test func cPlugin_onTheHandleOfAStockLuaState_isCalledByScriptsAndCallsOthers() async throws {
+  @Test(arguments: [false, true])
+  func cPlugin_onTheHandleOfALuaState_isCalledByScriptsAndCallsOthers(inTureenRun: Bool) async throws {
     let place = try Workplace()
     let printer = try await module(
       "cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -shared -fPIC", "c_printer.c", place)
@@ -110,7 +111,7 @@ struct PluginTests {
         tureen.sleep(1)
         tureen.cancel(id)
       end)
-      """, place)
+      """, place, inTureenRun: inTureenRun)
     #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
     #expect(
       ended.output == """
@@ -123,6 +124,21 @@ struct PluginTests {
         let go
 
         """)
+  }
+
+  /// A C module finds the bridge of `tureen run`, also if it is loaded before and after the script's `require "tureen"`.
+  @Test func luaopenTureen_underTureenRun_givesTheSameModule() async throws {
+    let place = try Workplace()
+    _ = try await module("cc -std=c11 -Wall -Wextra -Wpedantic -Werror -shared -fPIC", "c_opens.c", place)
+    let ended = try await run(
+      """
+      local first = require "c_opens"
+      local tureen = require "tureen"
+      package.loaded.c_opens, package.loaded.tureen = nil, nil
+      print(first == tureen, require "c_opens" == tureen)
+      """, place, inTureenRun: true)
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    #expect(ended.output == "true\ttrue\n")
   }
 
   @Test func swiftPlugin_onTheHandleOfAStockLuaState_isCalledByScriptsAndOtherPlugins() async throws {
@@ -166,12 +182,13 @@ struct PluginTests {
     return name
   }
 
-  private func run(_ script: String, _ place: Workplace) async throws -> Child.Ended {
-    let installed = try await Installed.shared()
-    return try await place.run(
-      Built.lua, [try place.write(script, to: "script.lua")],
-      environment: [
-        "LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;\(place.path)/?.so;;", "TUREEN_HOME": place.home,
-      ])
+  /// Runs a script in stock Lua, or by the command.
+  private func run(_ script: String, _ place: Workplace, inTureenRun: Bool = false) async throws -> Child.Ended {
+    let installed = try await Installed.shared(), path = try place.write(script, to: "script.lua")
+    let environment = [
+      "LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;\(place.path)/?.so;;", "TUREEN_HOME": place.home,
+    ]
+    if inTureenRun { return try await place.runScript(path, environment: environment) }
+    return try await place.run(Built.lua, [path], environment: environment)
   }
 }

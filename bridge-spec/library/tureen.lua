@@ -1173,7 +1173,7 @@ function oauth.logout(success, failure) end
 ---@field className string
 ---@field objectId string?  nil if the object is new
 ---@field localId string?  the id of a new object
----@field fields table<string, any>  the fields as the server has them, or as set locally
+---@field fields table<string, any>  the fields as the server has them, with all changes that are not saved yet; read them with get
 local Object = {}
 
 --- A relation of an object. Added and removed links are sent with the next save of the object.

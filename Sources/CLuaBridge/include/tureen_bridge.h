@@ -93,6 +93,14 @@ typedef struct tureen_host {
                              int is_encoded);
   /* Emits an event of a plug-in; the result is that of tureen_emit. */
   int32_t (*_Nonnull emit)(void *_Nullable context, const char *_Nonnull event, const char *_Nonnull json, size_t length);
+  /* The next three functions serve the C API; NULL: the program has none. Like `call`, but takes the store from the arguments.
+   * *store receives the final members for the events of a sync: ,"isGlobalStore":...,"storeName":...} */
+  int64_t (*_Nullable embedded_call)(void *_Nullable context, const tureen_request *_Nonnull request,
+                                     tureen_bytes *_Nonnull store, tureen_bytes *_Nonnull error);
+  /* Passes a report of the program to the host: TUREEN_OFFLINE etc. Never blocks. */
+  void (*_Nullable report)(void *_Nullable context, int32_t state);
+  /* Passes the program's answer to `sessionNeeded` to the host; the result is that of tureen_give_session. Never blocks. */
+  int32_t (*_Nullable give_session)(void *_Nullable context, const char *_Nonnull json, size_t length);
   /* Ends the bridge: waits for accepted store calls, discards their results, shuts down the host and frees the context.
    * Called once, as the last function. */
   void (*_Nonnull release)(void *_Nullable context);
@@ -102,6 +110,12 @@ typedef struct tureen_host {
  * ownership of *host even if this raises. If the state already has a bridge, it keeps that one, and *host is released.
  *                                                                                                        [-0, +1, e] */
 int tureen_bridge_open(struct lua_State *_Nonnull L, const tureen_host *_Nonnull host);
+
+/* A state has one bridge, whichever copy of this code opened it: that of `tureen run`, or that of the library that a C module
+ * brings. The functions below find it in both cases if the copies fit one another, that is, have the same structures.
+ *
+ * Returns 1 if the state has a bridge of a copy that does not fit. Never raises.                         [-0, +0, -] */
+int tureen_bridge_is_strange(struct lua_State *_Nonnull L);
 
 /* Pushes the `tureen` module of a state with a bridge and returns 1; otherwise pushes nothing and returns 0.
  *                                                                                                     [-0, +0..1, e] */

@@ -101,9 +101,9 @@ int tureen_poll(tureen *t, int timeout_ms);
  * answer     The callback. NULL: a failure is reported to the listeners of uncaughtError and logged, unless the call was
  *            cancelled with tureen_cancel or ended by closing the host.
  * error      NULL, or receives a text to free with tureen_text_free if the call is refused.
- * Sync targets of type "custom" and the sync option "resolver" name functions of Lua scripts. A host without Lua has none, so
- * such a sync fails with sync/customTarget, or at its first conflict with sync/resolver; without "resolver" conflicts are
- * recorded for getConflicts and resolveConflict. Custom targets work in a Lua state that has loaded luaopen_tureen.
+ * Sync targets of type "custom", "transform" of a target and the sync option "resolver" name functions of Lua scripts, or of a
+ * program that serves them: see tureen_serve. Otherwise such a sync fails with sync/customTarget, or at its first conflict with
+ * sync/resolver; without "resolver" conflicts are recorded for getConflicts and resolveConflict.
  *
  * Returns the call's id, which is positive; or TUREEN_REFUSED (too many pending calls), TUREEN_CLOSED, TUREEN_MISUSE (an argument
  * is NULL), TUREEN_NO_MEMORY; `answer` is not called then. Unknown services and actions and invalid arguments are reported to
@@ -194,6 +194,42 @@ int tureen_unregister(tureen *t, const char *service);
  * open); TUREEN_CLOSED. */
 int tureen_answer(tureen *t, int64_t call, int kind, const char *json, size_t length);
 
+/* Receives a request of a running sync for a function of the program, a JSON object, which the program answers with
+ * tureen_answer_request, now or later:
+ *
+ *     {"implementation": NAME, "function": FUNCTION, "target": {...}, "arguments": {...}}
+ *
+ * NAME is the target's "luaImpl", the resolver or the transformation. bridge-spec/guide/targets.md describes the functions.
+ * FUNCTION and its arguments      the answer
+ *   functions {}                  {"functions": [...]}: which of the functions for uploads there are, of createOnServer to
+ *                                 fetchFromServer below; the engine uploads by itself if there are none
+ *   startFetch {maxTimeStamp}, continueFetch {more}
+ *                                 {"records": [...], "totalSize": n, "more": ...}
+ *   remoteIds {localIds}          {"ids": [...]}
+ *   createOnServer {record, fields}
+ *                                 {"id": ..., "date": ...}, or {"reason": ...}
+ *   updateOnServer {record, fields}, deleteOnServer {record}
+ *                                 {"status": an HTTP status, "reason": ..., "date": ...}
+ *   fetchLastModifiedDates {records}
+ *                                 {"dates": [...]}: one each; false: deleted, null: unknown
+ *   isNewerThanServer {record}    {"newer": true}
+ *   fetchFromServer {records, fields}
+ *                                 {"records": [...]}: one each; false: deleted, null: unknown
+ *   transform {records}           {"records": [...]}: {"record": the item, or null to drop it} or {"error": text} each
+ *   resolveConflict               {"record": ...} or {"resolution": "local", "server" or "skip"}; the arguments are the conflict
+ * Any of them may be answered with {"error": text}, and with {"noScript": true} if the program has no such function. The text is
+ * valid until the function returns. Runs inside tureen_poll, like all callbacks. */
+typedef void (*tureen_on_request)(tureen *t, int64_t request, const char *json, size_t length, void *user);
+
+/* Sets the function that serves the requests of this handle's syncs; NULL: there is none, as at first. A handle of tureen_of has
+ * the functions of its Lua state instead. Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
+int tureen_serve(tureen *t, tureen_on_request on_request, void *user);
+
+/* Answers a request with a JSON object of `length` bytes. May be called from any thread and inside on_request; never blocks. A
+ * request that is answered already or was given up is ignored. Returns TUREEN_OK; TUREEN_MISUSE (not an object), TUREEN_REFUSED
+ * (too many messages are waiting), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
+int tureen_answer_request(tureen *t, int64_t request, const char *json, size_t length);
+
 /* Emits an event to the listeners of this handle, which get it at the next poll. May be called from any thread; never blocks.
  *
  * event  A name in the form of plug-in names, such as com.acme.printer.jammed.
@@ -270,7 +306,9 @@ int luaopen_tureen(struct lua_State *L);
  *
  * When the state closes, pending calls of tureen_exec are answered with bridge/closed, and from then on every function returns
  * TUREEN_CLOSED. The handle stays valid until tureen_free was called as often as this function. Call it on the state's thread.
- * Returns NULL if the state has not loaded Tureen or has closed it, or if there is no memory. */
+ * Scripts of `tureen run` have loaded Tureen: the handle is then that of the command's bridge, which must be of the same
+ * version as this library. Returns NULL if the state has not loaded Tureen or has closed it, if the versions differ, or if
+ * there is no memory. */
 tureen *tureen_of(struct lua_State *L);
 
 #ifdef __cplusplus

@@ -126,10 +126,10 @@ struct ConflictSettling: Sendable {
 }
 
 extension RecordMerge {
-  /// Returns the entry without its local flags and its last error.
+  /// Returns the entry without its local flags, its last error and its operations.
   static func cleaned(_ entry: JSONObject) -> JSONObject {
     var clean = entry
-    clean[LocalField.lastError] = nil
+    for key in LocalField.ofChanges { clean[key] = nil }
     for (key, value) in LocalField.clean { clean[key] = value }
     return clean
   }

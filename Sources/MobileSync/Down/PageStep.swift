@@ -48,7 +48,7 @@ struct PageStep: Sendable {
       var dirty = try dirtyCandidates(kept, of: part, mapping, transaction)
       let arrivals = try PossibleArrivals(on: part, mapping, skipping: skipped, in: transaction)
       let storage = PageStorage(
-        idPath: mapping.fields.id, members: LocalField.overlay(syncId: state.id), dropped: [LocalField.lastError],
+        idPath: mapping.fields.id, members: LocalField.overlay(syncId: state.id), dropped: LocalField.ofChanges,
         keepDirty: keepDirty, owner: state.id,
         // A bulk load is possible only if the sync fills a single soup.
         expectedTotal: mappings.count == 1 && counter.total >= 0 ? counter.total : nil, skipping: skipped)

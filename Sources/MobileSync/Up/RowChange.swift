@@ -48,7 +48,7 @@ enum WriteBack {
     case .create, .upsert: return created(current, result, isUnchanged: isUnchanged, idField: idField)
     case .update, .nothing:
       guard isUnchanged else { return .none }
-      return .patch(setting: adding(result, to: LocalField.clean), removing: [LocalField.lastError] + result.outdated)
+      return .patch(setting: adding(result, to: LocalField.clean), removing: LocalField.ofChanges + result.outdated)
     }
   }
 
@@ -59,7 +59,7 @@ enum WriteBack {
     // The deletion was undone during the upload, so the record must be created again.
     return .patch(
       setting: [LocalField.local: true, LocalField.created: true, LocalField.deleted: false],
-      removing: [LocalField.lastError])
+      removing: LocalField.ofChanges)
   }
 
   private static func created(
@@ -79,7 +79,8 @@ enum WriteBack {
       members[LocalField.created] = false
       if !isDeleted(current) { members[LocalField.updated] = true }
     }
-    return .patch(setting: members, removing: [LocalField.lastError] + (isUnchanged ? result.outdated : []))
+    return .patch(
+      setting: members, removing: isUnchanged ? LocalField.ofChanges + result.outdated : [LocalField.lastError])
   }
 
   /// Returns the members of the record in the answer, with the given flags.

@@ -62,7 +62,9 @@ extension StoreTransaction {
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || result.isPartial {
       var known = sentFields()
       // Keep the entry's date: a base with another date would belong to another copy.
-      for (key, value) in result.record ?? [:] where key != fields.modificationDate { known[key] = value }
+      for (key, value) in result.record ?? [:] where key != fields.modificationDate && !result.operated.contains(key) {
+        known[key] = value
+      }
       try raiseBase(of: sent, in: soup, by: known, result.id, fields)
     }
     guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return nil }

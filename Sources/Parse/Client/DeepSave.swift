@@ -244,27 +244,18 @@ struct DeepSave: Sendable {
 
   /// Finds out whether a write that must not be repeated was executed.
   private func look(_ request: ObjectRequest, _ node: Node) async throws -> BatchSender.Finding {
-    if request.verb == .update { return try await compare(request, node) }
+    if request.verb == .update {
+      var expected = JSONObject()
+      for (name, value) in node.known { FieldPath(name).set(value, in: &expected) }
+      return try await OperationCheck(exchange: client.exchange, className: node.className)
+        .finding(request.body ?? [:], of: node.id, before: node.known["updatedAt"], expected: expected)
+    }
     guard let field = clientKeyField, let key = request.body?[field], request.verb == .create,
       let className = ParseNames.className(ofPath: request.path)
     else { return .unclear }
     var query = try ParseQuery(className, .equal(field, key))
     query.limit = 1
     return try await client.exchange.objects(query).first.map { .made($0) } ?? .notMade
-  }
-
-  /// Compares the server's object with the expected fields.
-  private func compare(_ request: ObjectRequest, _ node: Node) async throws -> BatchSender.Finding {
-    let operations = (request.body ?? [:]).filtered { _, value in !FieldOperation.isRepeatable(["": value]) }
-    guard let stamp = node.known["updatedAt"], !operations.isEmpty else { return .unclear }
-    let columns = operations.keys.map { FieldPath($0).root }
-    let found = try await client.exchange.objects([node.id], in: node.className, keys: columns, chunk: 1)[node.id]
-    guard let found else { return .unclear }
-    if found["updatedAt"] == stamp { return .notMade }
-    let isThere = operations.allSatisfy { field, _ in
-      node.known[field].map { FieldPath(field).value(in: found)?.isSame(as: $0) ?? false } ?? false
-    }
-    return isThere ? .made(found) : .unclear
   }
 
   private func result(_ outcome: BatchSender.Outcome, _ request: ObjectRequest, _ node: Node) async -> Outcome {

@@ -86,10 +86,18 @@ public struct ParseObject: Sendable, Equatable {
     path.set(value, in: &fields)
     if path.isPart, sendsWhole(path.root) {
       changes[path.root] = fields[path.root]
+    } else if let outer = changes.keys.first(where: { field.hasPrefix($0 + ".") }) {
+      changes[outer] = whole(outer, after: value == nil ? "Delete" : "Set")
     } else {
       dropParts(of: field)
       changes[field] = value ?? (isNew ? nil : FieldOperation.delete.json)
     }
+  }
+
+  /// A column or a part of one as a value, for changes that no single operation expresses.
+  private func whole(_ field: String, after operation: String) -> JSONValue? {
+    if guessed.contains(field), let earlier = changes[field] { return FieldOperation.clash(earlier, operation) }
+    return FieldPath(field).value(in: fields) ?? FieldOperation.delete.json
   }
 
   private mutating func apply(_ operation: FieldOperation, to field: String) {
@@ -97,10 +105,15 @@ public struct ParseObject: Sendable, Equatable {
     path.set(operation.applied(to: before), in: &fields)
     if sendsWhole(path.root) {
       changes[path.root] = fields[path.root]
+    } else if let outer = changes.keys.first(where: { field.hasPrefix($0 + ".") }) {
+      changes[outer] = whole(outer, after: operation.name)
+    } else if changes.keys.contains(where: { $0.hasPrefix(field + ".") }) {
+      dropParts(of: field)
+      changes[field] = path.value(in: fields)
     } else if let earlier, let both = operation.combined(with: earlier) {
       changes[field] = both
     } else if let earlier {
-      changes[field] = guessed.contains(field) ? operation.clashing(with: earlier) : path.value(in: fields)
+      changes[field] = guessed.contains(field) ? FieldOperation.clash(earlier, operation.name) : path.value(in: fields)
     } else {
       if before == nil { guessed.insert(field) }
       dropParts(of: field)

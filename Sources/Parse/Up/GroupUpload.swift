@@ -63,9 +63,18 @@ struct GroupUpload: Sendable {
   }
 
   private func sender(_ rows: [RowUpload]) -> BatchSender {
-    BatchSender(exchange: exchange, memory: memory, isTransaction: target.rules.isTransaction) { [exchange, target] i in
-      try await CreateSearch(target: target, exchange: exchange).find(rows[i])
+    BatchSender(exchange: exchange, memory: memory, isTransaction: target.rules.isTransaction) { i in
+      try await find(rows[i])
     }
+  }
+
+  /// Looks for the result of a write whose response is lost or inconclusive.
+  private func find(_ row: RowUpload) async throws -> BatchSender.Finding {
+    guard let request = row.request, request.verb == .update else {
+      return try await CreateSearch(target: target, exchange: exchange).find(row)
+    }
+    return try await OperationCheck(exchange: exchange, className: className).finding(
+      request.body ?? [:], of: batch.serverId(row.upload.index) ?? "", before: row.base?["updatedAt"], expected: row.resolved)
   }
 
   /// Remembers the result of a create for entries that refer to it.
@@ -110,11 +119,25 @@ struct GroupUpload: Sendable {
     switch outcome {
     case .done(let answer): return row.succeeded(answer)
     case .refused(let refusal): return try await result(row, refusal, kept)
+    case .unknown(let refusal) where row.request?.verb == .update: return try undecided(row, refusal.message)
     case .unknown(let refusal): return try pending(row, refusal)
+    case .lost(let error, true) where row.sendsOperations:
+      switch try? await find(row) {
+      case .made(let object)?: return row.succeeded(object)
+      case .notMade?: return nil
+      case .unclear?, nil: return try undecided(row, "\(error)")
+      }
     case .lost(let error, true) where row.request?.verb == .create:
       return try pending(row, ServerRefusal(status: nil, code: nil, message: "\(error)"))
     case .lost, .notSent: return nil
     }
+  }
+
+  /// An operation that may have been applied is not sent again until the entry is edited.
+  private func undecided(_ row: RowUpload, _ reason: String) throws -> UploadResult {
+    try row.failed(
+      "\(reason); the operations may have been applied nevertheless: compare the object with this entry, then edit the entry",
+      at: now, isLasting: true)
   }
 
   private func pending(_ row: RowUpload, _ refusal: ServerRefusal) throws -> UploadResult {

@@ -24,6 +24,12 @@ struct RowUpload: Sendable {
     entry["objectId"]?.stringValue.flatMap { $0.hasPrefix(LocalField.localIdPrefix) ? $0 : nil }
   }
 
+  /// Whether the request must not be sent twice, because it changes the server's values by operations.
+  var sendsOperations: Bool {
+    guard let request, request.verb == .update, !request.changesPassword else { return false }
+    return !request.isRepeatable
+  }
+
   /// A hash that changes with any member written by a script.
   func contentHash() throws(OpenSSLProblem) -> String {
     let own = entry.filtered { key, _ in !LocalField.all.contains(key) && !key.hasPrefix("_soup") }
@@ -58,6 +64,7 @@ struct RowUpload: Sendable {
     }
     result.stamp = merged["updatedAt"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
     result.keepsLocalId = upload.action == .create
+    result.operated = FieldOperation.columns(in: body)
     result.isPartial = isPartial
     return result
   }

@@ -36,7 +36,9 @@ struct FieldPath: Sendable, Equatable {
   private static func setting(_ value: JSONValue?, at path: ArraySlice<String>, in old: JSONValue?) -> JSONValue? {
     guard let name = path.first else { return value }
     let inner = setting(value, at: path.dropFirst(), in: member(name, of: old))
-    if var list = old?.arrayValue, let place = Int(name), list.indices.contains(place) {
+    if var list = old?.arrayValue {
+      // The list has no such element. The server decides what that means.
+      guard let place = Int(name), list.indices.contains(place) else { return old }
       list[place] = inner ?? .null
       return .array(list)
     }

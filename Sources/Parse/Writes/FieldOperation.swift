@@ -19,6 +19,8 @@ enum FieldOperation: Sendable, Equatable {
     }
   }
 
+  var name: String { json["__op"]?.stringValue ?? "Set" }
+
   // MARK: Local values
 
   /// Returns the changed value, as far as it is known locally.
@@ -66,6 +68,12 @@ enum FieldOperation: Sendable, Equatable {
   /// Separates the names of operations that one request cannot combine.
   private static let joint = " and then "
 
+  /// Returns the columns that a body changes by operations that depend on the server's value.
+  static func columns(in body: JSONObject) -> Set<String> {
+    let names: Set = ["Increment", "Add", "AddUnique", "Remove"]
+    return Set(body.filter { _, value in value["__op"]?.stringValue.map(names.contains) == true }.map { FieldPath($0.key).root })
+  }
+
   private static func isRepeatable(_ value: JSONValue) -> Bool {
     guard let name = value["__op"]?.stringValue else { return true }
     guard name == "Batch" else { return repeatable.contains(name) }
@@ -73,8 +81,8 @@ enum FieldOperation: Sendable, Equatable {
   }
 
   /// Returns a marker for two operations on an unknown value, which ``check(_:on:)`` rejects.
-  func clashing(with earlier: JSONValue) -> JSONValue {
-    ["__op": .string([earlier, json].compactMap { $0["__op"]?.stringValue }.joined(separator: Self.joint))]
+  static func clash(_ earlier: JSONValue, _ name: String) -> JSONValue {
+    ["__op": .string([earlier["__op"]?.stringValue ?? "Set", name].joined(separator: joint))]
   }
 
   /// - Throws: ``ParseProblem`` for an unknown operation, for which the server would fail with an

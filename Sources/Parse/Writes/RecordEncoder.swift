@@ -42,16 +42,24 @@ struct RecordEncoder: Sendable {
 
   /// Makes the body of an update.
   ///
+  /// Fields that scripts changed by operations are sent as operations, which the server applies to
+  /// its current values.
+  ///
   /// - Parameter base: The server's last copy of the object; nil sends all fields.
   /// - Returns: nil if nothing has changed: an empty PUT would change `updatedAt` for all other
   ///   clients.
   /// - Throws: ``ParseProblem``, which names the field.
   func update(_ record: JSONObject, from base: JSONObject?) throws(ParseProblem) -> Write? {
     var draft = Draft(className: className)
+    let pending = PendingOperations(record)
     for field in updateFields {
       if let value = record[field] {
         if let known = base?[field], isUnchanged(value, known) { continue }
-        try draft.set(field, value)
+        if let operations = pending.changes(of: field, value, from: base?[field]) {
+          for (name, operation) in operations { try draft.apply(operation, to: name) }
+        } else {
+          try draft.set(field, value)
+        }
       } else if base == nil || base?[field] != nil {
         // A column that was never received may be hidden from this user, so it is not deleted.
         draft.body[field] = FieldOperation.delete.json
@@ -92,6 +100,17 @@ struct RecordEncoder: Sendable {
       waitsFor += sent.unresolved.filter { !waitsFor.contains($0) }
       // Nested points are not columns, so the server does not count them.
       if json["__type"] == "GeoPoint" { pointFields.append(field) }
+    }
+
+    /// The objects of a list operation are checked like values.
+    mutating func apply(_ operation: FieldOperation, to name: String) throws(ParseProblem) {
+      guard let objects = operation.json["objects"] else {
+        body[name] = operation.json
+        return
+      }
+      try set(name, objects)
+      guard let sent = body[name], let kind = operation.json["__op"] else { return }
+      body[name] = ["__op": kind, "objects": sent]
     }
 
     func write() throws(ParseProblem) -> Write {

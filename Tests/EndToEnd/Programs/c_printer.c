@@ -67,7 +67,11 @@ static int collected(lua_State *L) {
 }
 
 int luaopen_c_printer(lua_State *L) {
-  if (tureen_of(L) != NULL) return luaL_error(L, "there is a handle before Tureen is loaded");
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+  int is_loaded = lua_getfield(L, -1, "tureen") != LUA_TNIL; /* by `tureen run` */
+  tureen *early = tureen_of(L);
+  if ((early != NULL) != is_loaded) return luaL_error(L, "there is a handle exactly if Tureen is loaded");
+  tureen_free(early);
   luaL_requiref(L, "tureen", luaopen_tureen, 0);
   t = tureen_of(L);
   if (t == NULL || tureen_of(L) != t) return luaL_error(L, "the state has no handle of its own");

@@ -240,9 +240,25 @@ struct BenchFailure: Error {
 
 /// Waits of connections, in seconds. Threads: any.
 final class SleepRecord: Sendable {
-  private let state = Mutex<[Double]>([])
-  var seconds: [Double] { state.withLock { $0 } }
-  func note(_ seconds: Double) { state.withLock { $0.append(seconds) } }
+  private struct State {
+    var seconds: [Double] = []
+    var action: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+  var seconds: [Double] { state.withLock { $0.seconds } }
+
+  func note(_ seconds: Double) {
+    let action = state.withLock { state in
+      state.seconds.append(seconds)
+      defer { state.action = nil }
+      return state.action
+    }
+    action?()
+  }
+
+  /// Runs an action during the next wait.
+  func onNext(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.action = action } }
 }
 
 /// Environment variables with secrets that a test can change. Threads: any.

@@ -10,7 +10,8 @@ GUIDE, LOOK_UP, REFERENCE = "bridge-spec/guide", "Look things up", "Reference"
 OTHERS = [
     ("CONTRIBUTING.md", "contributing.html", "Build on it"),
     ("bridge-spec/sandbox/README.md", "sandbox-reference.html", LOOK_UP), ("bridge-spec/schema.md", "schema.html", LOOK_UP),
-    ("bridge-spec/deviations.md", "deviations.html", LOOK_UP), ("bridge-spec/README.md", "contract.html", LOOK_UP),
+    ("bridge-spec/deviations.md", "deviations.html", LOOK_UP), ("bridge-spec/parse-objects.md", "parse-objects.html", LOOK_UP),
+    ("bridge-spec/README.md", "contract.html", LOOK_UP),
     ("CHANGELOG.md", "changelog.html", LOOK_UP),
 ]
 

@@ -17,7 +17,7 @@ local M = {}
 -- Kinds of answers, as in tureen.h.
 local RESULT, ERROR, PROGRESS = 1, 2, 3
 
-local plugins = {} -- number -> {service = string, actions = table}
+local plugins = {} -- number -> {service = string, actions = table, takes_callbacks = table<string, boolean>}
 local open = {}    -- call id -> the task that handles it; its `call` is the tureen.PluginCall
 
 --- A registered plug-in.
@@ -87,7 +87,7 @@ local function perform(id, plugin, action, args)
   local service, call = plugin.service, { id = id, action = action, cancelled = false }
   local task = async.create(plugin.actions[action], calls_of_scripts)
   task.call, task.service = call, service
-  task.takes_callbacks = core.parameters(plugin.actions[action]) > 1
+  task.takes_callbacks = plugin.takes_callbacks[action]
   open[id] = task
   local function success(value) return send(id, RESULT, value, "success") end
   local function failure(err) return send_error(id, err, service) end
@@ -135,17 +135,17 @@ function M.register(name, actions, spec)
   end
   if spec == core.null then spec = nil end
   if spec ~= nil and (type(spec) ~= "table" or core.is_array(spec)) then arguments.wrong("plugin", 3, "spec", "a table", spec) end
-  local own = {}
+  local own, takes_callbacks = {}, {}
   for action, fn in next, actions do
     if type(action) ~= "string" or type(fn) ~= "function" then
       core.raise("invalidArguments", ("plugin: argument 2 'actions' must contain functions by name, got %s under %s")
         :format(arguments.type_name(fn), type(action) == "string" and ("'%s'"):format(action) or arguments.type_name(action)))
     end
-    own[action] = fn
+    own[action], takes_callbacks[action] = fn, core.parameters(fn) > 1
   end
   local number, err = core.plug(name, spec)
   if number == nil then core.raise("invalidArguments", "plugin: " .. err.message) end
-  plugins[number] = { service = name, actions = own }
+  plugins[number] = { service = name, actions = own, takes_callbacks = takes_callbacks }
   return setmetatable({ service = name, number = number }, Plugin)
 end
 

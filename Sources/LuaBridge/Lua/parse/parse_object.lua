@@ -11,18 +11,18 @@ local local_ids = core.import "local_ids"
 local modes = core.import "force_modes"
 local parse_call = core.import "parse_call"
 local query = core.import "parse_query"
+local saving = core.import "parse_save"
 local soups = core.import "parse_soups"
 local values = core.import "parse_values"
 
 local given, misuse = call.given, call.misuse
-local CACHE_MODE = modes.CACHE_MODE
+local CACHE_MODE, mode_of = modes.CACHE_MODE, saving.mode_of
 
 ---@class tureen.parse.Object
 ---@field className string
 ---@field objectId string?   the server's id; nil while the object is new
 ---@field localId string?    the id of an object that is new or was created offline
----@field fields table       the values from the server, or those set locally
----@field changes table      the changes that the next save sends, by field
+---@field fields table       the values from the server with all changes that are not saved yet
 local Object = { __name = "tureen.parse.Object" }
 Object.__index = Object
 
@@ -68,7 +68,7 @@ local function construct(class, fields)
   if given(fields) and type(fields) ~= "table" then
     misuse("%s: argument 1 'fields' must be a table, got %s", class.className, type(fields))
   end
-  local object = setmetatable({ fields = {}, changes = {}, localId = local_ids.make() }, class)
+  local object = setmetatable(changes.begin { localId = local_ids.make() }, class)
   for key, value in pairs(fields or {}) do object:set(key, value) end
   return object
 end
@@ -98,7 +98,7 @@ function M.connection_of(class) return rawget(class, "connection") or M.connecti
 
 --- Creates an object from a row of the server or a soup.
 local function object_of(class, row)
-  local object = setmetatable({ fields = {}, changes = {} }, class)
+  local object = setmetatable(changes.begin {}, class)
   object:take(row)
   return object
 end
@@ -108,15 +108,14 @@ values.object_of = function(row) return object_of(M.class(row.className), row) e
 
 -- MARK: Fields
 
---- Updates the object from a row of the server or a soup.
+--- Takes the fields of a row of the server or a soup. Changes that are not saved yet stay.
 ---@param parted table?  columns of which the row contains only parts
 function Object:take(row, parted)
+  local fields = {}
   for key, value in pairs(row) do
-    if key ~= "__type" and key ~= "className" and key ~= "objectId" then
-      value = values.from_wire(value)
-      self.fields[key] = parted and parted[key] and changes.laid(value, self.fields[key]) or value
-    end
+    if key ~= "__type" and key ~= "className" and key ~= "objectId" then fields[key] = values.from_wire(value) end
   end
+  changes.take(self, fields, parted)
   local id = row.objectId
   if local_ids.is_local(id) then self.localId = id elseif given(id) then self.objectId = id end
   return self
@@ -176,7 +175,7 @@ function Object:isNew() return self.objectId == nil end
 
 --- Returns whether a save has something to send.
 ---@return boolean
-function Object:isDirty() return self:isNew() or next(self.changes) ~= nil end
+function Object:isDirty() return self:isNew() or changes.is_dirty(self) end
 
 --- Returns a pointer to the object in wire form.
 function Object:toPointer() return values.pointer_of(self) end
@@ -202,14 +201,8 @@ end
 local function change_links(self, caller, is_added, ...)
   local targets = { ... }
   if #targets == 1 and not is_object(targets[1]) and type(targets[1]) == "table" then targets = targets[1] end
-  local change = self.owner.changes[self.key]
-  if not change or not change.links then change = { links = {} } end
-  for _, target in ipairs(targets) do
-    check_target(caller, target)
-    local id = target.objectId or target.localId
-    change.links[id] = { target = target, is_added = is_added }
-  end
-  if #targets > 0 then self.owner.changes[self.key] = change end
+  for _, target in ipairs(targets) do check_target(caller, target) end
+  changes.link(self.owner, self.key, targets, is_added)
   return self
 end
 
@@ -251,84 +244,7 @@ function Object:validate()
   return next(wrong) and wrong or nil
 end
 
-local function validation_error(object, wrong)
-  local parts = {}
-  for field, problem in pairs(wrong) do parts[#parts + 1] = ("%s: %s"):format(field, problem) end
-  table.sort(parts)
-  return parse_call.new_error("invalid", ("%s is not valid: %s"):format(object.className, table.concat(parts, "; ")),
-    { fields = wrong, object = object })
-end
-
 -- MARK: Saving
-
---- Returns the objects and the objects to be saved with them. Objects that others point to come first.
-local function collect(objects)
-  local list, seen = {}, {}
-  local function visit(object)
-    if seen[object] then return end
-    seen[object] = true
-    for _, change in pairs(object.changes) do
-      values.each_object(change.value, visit)
-      values.each_object(change.objects, visit)
-      for _, link in pairs(change.links or {}) do visit(link.target) end
-    end
-    if object:isDirty() then list[#list + 1] = object end
-  end
-  for _, object in ipairs(objects) do visit(object) end
-  return list
-end
-
-local function check_all(list)
-  for _, object in ipairs(list) do
-    local wrong = object:validate()
-    if wrong then return validation_error(object, wrong) end
-  end
-end
-
---- Sends objects to the server.
-local function send(list, client_key, connection)
-  local nodes = core.array()
-  for i, object in ipairs(list) do
-    local sent = {}
-    for field, change in pairs(object.changes) do sent[field] = changes.wire_of(change) end
-    nodes[i] = {
-      className = object.className, objectId = object.objectId or object.localId, changes = sent,
-      known = changes.known(object),
-    }
-  end
-  local answers, err = parse_call.wait("save", { connection = connection, objects = nodes, clientKeyField = client_key })
-  if not answers then return nil, err end
-  local failures = {}
-  for i, object in ipairs(list) do
-    local answer = answers[i]
-    if answer.error then
-      local failure = parse_call.save_error(answer.error)
-      failures[#failures + 1] = { object = object, error = failure }
-      if answer.error.objectId then object.objectId = answer.error.objectId end
-      -- These files are already uploaded, so a second save refers to them.
-      for name, value in pairs(answer.error.uploaded or {}) do object:set(name, values.from_wire(value)) end
-    else
-      local parted = changes.parted(object.changes)
-      object.changes = {}
-      object:take(answer.fields, parted)
-      object.objectId = answer.objectId
-      -- The server has the password; do not keep a local copy that could leak.
-      if object.className == "_User" then object.fields.password = nil end
-    end
-  end
-  if #failures == 0 then return true end
-  -- The first failure is the cause of those that depend on it.
-  local first = failures[1].error
-  first.failures = failures
-  return nil, first
-end
-
-local function mode_of(object, options)
-  local mode = options and options.cacheMode
-  if not given(mode) then mode = object.cacheMode end
-  if not given(mode) then mode = CACHE_MODE.SERVER_ONLY end
-  return mode
-end
 
 local function check_use(caller, object, options)
   modes.check_cache_mode(caller, options and options.cacheMode)
@@ -340,27 +256,7 @@ local function check_use(caller, object, options)
 end
 
 --- Saves objects of one connection and the new objects that they refer to.
-function M.save_all(objects, options)
-  local list, mode, connection = collect(objects), nil, nil
-  for _, object in ipairs(list) do
-    local own, where = mode_of(object, options), M.connection_of(getmetatable(object))
-    mode, connection = mode or own, connection or where
-    if own ~= mode then misuse("save: the objects have different cache modes, %s and %s; give one in the options", mode, own) end
-    if where ~= connection then misuse("save: the objects belong to different connections, '%s' and '%s'", connection, where) end
-  end
-  if #list == 0 then return true end
-  local wrong = check_all(list)
-  if wrong then return nil, wrong end
-  if mode == CACHE_MODE.CACHE_ONLY then return soups.save(list) end
-  local changed = {}
-  for i, object in ipairs(list) do changed[i] = object.changes end
-  local sent, err = send(list, list[#list].clientKeyField, connection)
-  if mode == CACHE_MODE.SERVER_FIRST then
-    local stored, problem = soups.store_saved(list, changed)
-    if not stored then return nil, err or problem end
-  end
-  return sent, err
-end
+function M.save_all(objects, options) return saving.all(objects, options, M.connection_of) end
 
 local OPTIONS = { "options", "table", optional = true }
 
@@ -375,8 +271,7 @@ method("save", { OPTIONS }, function(self, options)
   return self
 end, function(self, options) check_use("save", self, options) end)
 
--- object:fetch(options?): the object with its current fields; options: cacheMode, include, keys
-method("fetch", { OPTIONS }, function(self, options)
+local function fetch(self, options)
   local mode, class = mode_of(self, options), getmetatable(self)
   if mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST then
     local row, err = soups.find_one(class, self.objectId or self.localId)
@@ -387,24 +282,29 @@ method("fetch", { OPTIONS }, function(self, options)
         :format(self.className, self.objectId or self.localId, class.soup))
     end
   end
+  local keys = options and given(options.keys) and options.keys or nil
   local row, err = parse_call.wait("fetch", {
     connection = M.connection_of(class), className = self.className, objectId = self.objectId,
-    include = query.names(options and options.include), keys = query.names(options and options.keys),
+    include = query.names(options and options.include), keys = query.names(keys),
   })
   if not row then return nil, err end
   if mode ~= CACHE_MODE.SERVER_ONLY then
-    local stored, problem = soups.store_rows(class, { row }, M.class,
-      given(options) and given(options.keys) and "known" or nil)
+    local stored, problem = soups.store_rows(class, { row }, M.class, keys and "known" or nil)
     if not stored then return nil, problem end
   end
+  -- Columns that the server no longer has are not in the row.
+  if not keys then self.server = {} end
   return self:take(row)
-end, function(self, options)
-  check_use("fetch", self, options)
-  if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then misuse "fetch: the object is new; save it first" end
-end)
+end
 
--- object:destroy(options?): "OK", even if the object no longer exists; options: cacheMode
-method("destroy", { OPTIONS }, function(self, options)
+-- object:fetch(options?): the object with its current fields; options: cacheMode, include, keys
+method("fetch", { OPTIONS }, function(self, options) return saving.in_turn("fetch", self, fetch, self, options) end,
+  function(self, options)
+    check_use("fetch", self, options)
+    if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then misuse "fetch: the object is new; save it first" end
+  end)
+
+local function destroy(self, options)
   local mode, class = mode_of(self, options), getmetatable(self)
   if mode == CACHE_MODE.CACHE_ONLY then return soups.mark_deleted(class, self.objectId or self.localId) end
   local done, err = parse_call.wait("delete", {
@@ -413,12 +313,16 @@ method("destroy", { OPTIONS }, function(self, options)
   if done == nil then return nil, err end
   if mode == CACHE_MODE.SERVER_FIRST then return soups.remove(class, self.objectId) end
   return done
-end, function(self, options)
-  check_use("destroy", self, options)
-  if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then
-    misuse "destroy: the object is new; the server does not have it"
-  end
-end)
+end
+
+-- object:destroy(options?): "OK", even if the object no longer exists; options: cacheMode
+method("destroy", { OPTIONS }, function(self, options) return saving.in_turn("destroy", self, destroy, self, options) end,
+  function(self, options)
+    check_use("destroy", self, options)
+    if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then
+      misuse "destroy: the object is new; the server does not have it"
+    end
+  end)
 
 -- MARK: Queries
 

@@ -2,7 +2,9 @@
 local core = ...
 local async = core.import "async"
 local call = core.import "force_call"
+local local_ids = core.import "local_ids"
 local changes = core.import "parse_changes"
+local operations = core.import "parse_operations"
 local parse_call = core.import "parse_call"
 local smartstore = core.import "smartstore"
 local values = core.import "parse_values"
@@ -202,9 +204,7 @@ local function change_ids(entry, object, changed)
     if field then
       local known = {}
       for _, id in ipairs(call.given(entry[field]) and entry[field] or {}) do known[id] = true end
-      for _, link in pairs(change.links) do
-        known[link.target.objectId or link.target.localId] = link.is_added or nil
-      end
+      for _, link in ipairs(operations.net_links(change)) do known[link.id] = link.is_added or nil end
       local ids = core.array()
       for id in pairs(known) do ids[#ids + 1] = id end
       table.sort(ids)
@@ -222,12 +222,18 @@ local function write_link(object, key, id, related, is_added, is_local)
   if stored == nil then return nil, err end
   local row = stored ~= core.null and copy(stored) or { linkKey = link_key, ownerId = id, field = key, relatedId = related }
   local is_new = stored == core.null or stored.__locally_created__ == true
+  -- The server has no link of an object that it does not have.
+  local is_impossible = local_ids.is_local(id) or local_ids.is_local(related)
+  if stored == core.null and not is_added and is_impossible then return true end
   if not is_added and (is_new and stored ~= core.null or not is_local) then
     if stored == core.null then return true end
     return await(smartstore.removeFromSoup, config, soup, { row._soupEntryId })
   end
   local flags = {}
   if is_local and is_added and is_new then flags.__locally_created__ = true end
+  -- Whether the server has the link that was to be removed is not known. Adding it again changes nothing there.
+  local is_pending = stored ~= core.null and (stored.__locally_deleted__ == true or stored.__locally_updated__ == true)
+  if is_local and is_added and not is_new and is_pending then flags.__locally_updated__ = true end
   if is_local and not is_added then flags.__locally_deleted__ = true end
   return store(config, soup, flagged(row, flags))
 end
@@ -236,40 +242,45 @@ write_link = retrying(write_link)
 
 local function write_links(object, id, changed, is_local)
   for key, change in pairs(changed) do
-    for _, link in pairs(not ids_field(object, key) and change.links or {}) do
-      if link_soup(object, key) then
-        local related = link.target.objectId or link.target.localId
-        local done, err = write_link(object, key, id, related, link.is_added, is_local)
-        if not done then return nil, err end
-      end
+    local is_kept = link_soup(object, key) and not ids_field(object, key)
+    for _, link in ipairs(is_kept and operations.net_links(change) or {}) do
+      local done, err = write_link(object, key, id, link.id, link.is_added, is_local)
+      if not done then return nil, err end
     end
   end
   return true
 end
 
+--- Stores one object that was saved on the server.
+---@param set table  the changes that the save sent
+local function store_one(object, set)
+  local class = getmetatable(object)
+  local row = values.to_wire(object.server)
+  row.objectId = object.objectId
+  for name in pairs(set) do
+    if row[name] == nil and not name:find(".", 1, true) then row[name] = GONE end
+  end
+  local stored, err = find_entry(M.config_of(class), class.soup, ID, object.objectId)
+  if stored == nil then return nil, err end
+  local lists = stored ~= core.null and copy(stored) or {}
+  if change_ids(lists, object, set) then
+    for key in pairs(set) do
+      local field = ids_field(object, key)
+      if field then row[field] = lists[field] end
+    end
+  end
+  stored, err = store_row(class, row, "any")
+  if not stored then return nil, err end
+  return write_links(object, object.objectId, set, false)
+end
+
 --- Stores the objects that were saved on the server.
----@param changed table[]  each object's changes before the save
-function M.store_saved(list, changed)
-  for i, object in ipairs(list) do
-    local class = getmetatable(object)
-    if object.objectId and not next(object.changes) and rawget(class, "soup") then
-      local row = object:toTable()
-      for name in pairs(changed[i]) do
-        if row[name] == nil and not name:find(".", 1, true) then row[name] = GONE end
-      end
-      local stored, err = find_entry(M.config_of(class), class.soup, ID, object.objectId)
-      if stored == nil then return nil, err end
-      local lists = stored ~= core.null and copy(stored) or {}
-      if change_ids(lists, object, changed[i]) then
-        for key in pairs(changed[i]) do
-          local field = ids_field(object, key)
-          if field then row[field] = lists[field] end
-        end
-      end
-      stored, err = store_row(class, row, "any")
-      if not stored then return nil, err end
-      stored, err = write_links(object, object.objectId, changed[i], false)
-      if not stored then return nil, err end
+---@param saved {object: table, set: table}[]  the objects with the changes that the save sent
+function M.store_saved(saved)
+  for _, one in ipairs(saved) do
+    if rawget(getmetatable(one.object), "soup") then
+      local done, err = store_one(one.object, one.set)
+      if not done then return nil, err end
     end
   end
   return true
@@ -277,31 +288,69 @@ end
 
 -- MARK: for the next sync up
 
-local function save_one(object)
+local function is_inside(name, outer) return name:sub(1, #outer + 1) == outer .. "." end
+
+--- Notes in `__operations__` what a change did to an entry that the server has, so that the sync up sends operations. A field
+--- that was also changed in another way is sent as a value.
+local function note_operation(entry, name, op, before)
+  local noted = entry.__operations__
+  local prior, is_value = noted[name], op.op == "Set" or op.op == "Delete"
+  for other in pairs(copy(noted)) do
+    if is_inside(name, other) or is_inside(other, name) then
+      noted[other], is_value = nil, true
+      name = is_inside(name, other) and other or name
+    end
+  end
+  local is_same = not prior or prior.op == op.op and operations.same(prior.value, before)
+  if is_value or not is_same then
+    noted[name] = { op = "Set" }
+  else
+    noted[name] = { op = op.op, value = changes.value(entry, name) }
+  end
+end
+
+--- Applies a set to an entry, or takes the values of the object if there is no entry yet.
+---@return boolean? has_changed, tureen.Error? err
+local function apply_to_entry(entry, object, set, is_known)
+  local has_changed, after = not is_known and object:isNew(), changes.after(object, 1)
+  for name, op in pairs(set) do
+    if op.op ~= "Relation" then
+      local value, before = values.to_wire(changes.value(after, name)), changes.value(entry, name)
+      if is_known then value = operations.applied(operations.stored(op), before) end
+      local missing = changes.put(entry, name, value)
+      if missing then
+        return nil, parse_call.new_error("invalidRequest", ("'%s' is not an element of the list in soup '%s'")
+          :format(missing, getmetatable(object).soup))
+      end
+      if entry.__operations__ then note_operation(entry, name, op, before) end
+      has_changed = true
+    end
+  end
+  return has_changed
+end
+
+--- Stores one set of an object.
+local function save_one(object, set)
   local class, id = getmetatable(object), object.objectId or object.localId
   local config = M.config_of(class)
   local stored, err = find_entry(config, class.soup, ID, id)
   if stored == nil then return nil, err end
   local is_known = stored ~= core.null
-  local entry, has_changed = is_known and copy(stored) or { objectId = id }, not is_known
-  for field, change in pairs(object.changes) do
-    if not change.links then
-      changes.put(entry, field, values.to_wire(changes.value(object.fields, field)))
-      has_changed = true
-    end
-  end
-  has_changed = change_ids(entry, object, object.changes) or has_changed
+  local entry = is_known and copy(stored) or { objectId = id }
+  -- Of an entry that was edited in another way it is not known which fields differ from the server's.
+  local is_clean = is_known and stored.__local__ ~= true
+  entry.__operations__ = is_clean and {} or is_known and call.given(stored.__operations__) and copy(stored.__operations__) or nil
+  local has_changed, problem = apply_to_entry(entry, object, set, is_known)
+  if has_changed == nil then return nil, problem end
+  if entry.__operations__ and next(entry.__operations__) == nil then entry.__operations__ = nil end
+  has_changed = change_ids(entry, object, set) or has_changed
   if has_changed then
     local is_created = is_known and stored.__locally_created__ == true or not is_known and object.objectId == nil
     local flags = { __locally_created__ = is_created, __locally_updated__ = not is_created }
     entry, err = store(config, class.soup, flagged(entry, flags))
     if not entry then return nil, err end
   end
-  local done
-  done, err = write_links(object, id, object.changes, true)
-  if not done then return nil, err end
-  object.changes = {}
-  return true
+  return write_links(object, id, set, true)
 end
 
 save_one = retrying(save_one)
@@ -312,24 +361,30 @@ local function refusal(object)
     return parse_call.new_error("invalidRequest",
       ("class %s has no soup: name it in 'soup' of the class to save its objects offline"):format(object.className))
   end
-  for key, change in pairs(object.changes) do
-    if change.links and not link_soup(object, key) and not ids_field(object, key) then
-      return parse_call.new_error("invalidRequest",
-        ("relation '%s' of class %s has no 'linkSoup' and no 'idsField' in 'relations' of the class: it cannot be kept here")
-          :format(key, object.className))
+  for _, set in ipairs(object.sets) do
+    for key, change in pairs(set) do
+      if change.links and not link_soup(object, key) and not ids_field(object, key) then
+        return parse_call.new_error("invalidRequest",
+          ("relation '%s' of class %s has no 'linkSoup' and no 'idsField' in 'relations' of the class: it cannot be kept here")
+            :format(key, object.className))
+      end
     end
   end
 end
 
---- Stores objects with their changes. Objects that others point to come first.
-function M.save(list)
+--- Stores objects with the changes up to a set of each. Objects that others point to come first.
+---@param marks table<table, table>  the last set to store, by object
+function M.save(list, marks)
   for _, object in ipairs(list) do
     local err = refusal(object)
     if err then return nil, err end
   end
   for _, object in ipairs(list) do
-    local saved, err = save_one(object)
-    if not saved then return nil, err end
+    while changes.is_open(object, marks[object]) do
+      local saved, err = save_one(object, object.sets[1])
+      if not saved then return nil, err end
+      changes.commit(object)
+    end
   end
   return true
 end
