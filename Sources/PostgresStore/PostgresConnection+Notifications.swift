@@ -49,7 +49,5 @@ extension PostgresConnection {
 /// Names in SQL text.
 package enum PostgresName {
   /// The name in double quotes, with those in the name doubled.
-  package static func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-  }
+  package static func quoted(_ name: String) -> String { name.quoted(with: UInt8(ascii: "\"")) }
 }

@@ -209,14 +209,22 @@ package struct PostgresConnector: Sendable {
   /// Settings of the session. All names in our SQL have a schema, so that no other object is found by
   /// chance; times of roles and databases do not apply to us.
   private var settings: [(String, String)] {
-    [
-      ("search_path", "pg_catalog"), ("client_min_messages", "error"), ("datestyle", "ISO"), ("timezone", "UTC"),
+    PostgresConnector.syntax + [
+      ("search_path", "pg_catalog"), ("client_min_messages", "error"), ("timezone", "UTC"),
       ("default_transaction_isolation", "read committed"), ("statement_timeout", "0"), ("lock_timeout", "\(lockTimeoutMs)"),
       ("idle_in_transaction_session_timeout", "\(idleInTransactionMs)"), ("tcp_user_timeout", "\(Tuning.unacknowledgedMs)"),
       ("tcp_keepalives_idle", "\(Tuning.keepAliveIdleS)"), ("tcp_keepalives_interval", "\(Tuning.keepAliveIntervalS)"),
       ("tcp_keepalives_count", "\(Tuning.keepAliveProbes)"), ("jit", "off"),
     ]
   }
+
+  /// What a server, a database, a role or the address can change about how SQL is read and values are written. Smart
+  /// SQL of untrusted scripts becomes part of our statements, so a text must end where we say. libpq sets the encoding.
+  private static let syntax = [
+    ("standard_conforming_strings", "on"), ("backslash_quote", "safe_encoding"), ("escape_string_warning", "off"),
+    ("transform_null_equals", "off"), ("array_nulls", "on"), ("quote_all_identifiers", "off"), ("xmloption", "content"),
+    ("datestyle", "ISO"), ("intervalstyle", "postgres"), ("bytea_output", "hex"), ("extra_float_digits", "1"),
+  ]
 
   /// Refuses a pooler that gives a session's server to other clients between transactions: prepared
   /// statements, settings and LISTEN would get lost.

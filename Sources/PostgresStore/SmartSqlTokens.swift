@@ -2,7 +2,7 @@ import SmartStore
 import Support
 
 /// The words and signs of smart SQL, after its references have become names. Comments and blanks are gone.
-enum SmartSqlToken: Equatable {
+enum SmartSqlToken: Hashable {
   /// A keyword or name, in lower case.
   case word(String)
   case number(String)
@@ -15,6 +15,17 @@ enum SmartSqlToken: Equatable {
   var word: String? { if case .word(let word) = self { word } else { nil } }
 
   func isWord(_ wanted: String) -> Bool { word == wanted }
+
+  /// The text that stands in quotes. By bytes: a quote and an accent after it are one character to Swift.
+  static func text(_ quoted: String) -> String {
+    var out: [UInt8] = [], isDoubled = false
+    for byte in quoted.utf8.dropFirst().dropLast() {
+      isDoubled = byte == UInt8(ascii: "'") && !isDoubled
+      if !isDoubled { out.append(byte) }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
   func isSign(_ wanted: String) -> Bool { self == .sign(wanted) }
 
   /// - Throws: ``StoreError`` `.notOnThisEngine` for signs that PostgreSQL lacks or reads differently.

@@ -29,6 +29,8 @@ extension SmartSqlTranslation {
     case "avg":
       // As SQLite: the sum as a real by the number.
       guard !inner.contains(where: { isSign("?", $0) }) else { throw refused("avg() with '?'") }
+      // It is emitted twice, and one in another would double the whole again.
+      guard !inner.contains(where: { isWord("select", $0) }) else { throw refused("avg() of a query") }
       put("((")
       try sum(inner)
       put(")::double precision / nullif(")

@@ -27,7 +27,7 @@ extension SmartSqlTranslation {
     guard arguments.count == 2, arguments[1].count == 1, case .string(let quoted) = tokens[arguments[1].lowerBound] else {
       return nil
     }
-    var path = quoted.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false).joined(separator: "'")
+    var path = SmartSqlToken.text(quoted)
     if word == "json_extract" {
       guard path.hasPrefix("$.") else { return nil }
       path = String(path.dropFirst(2))
@@ -160,8 +160,7 @@ extension SmartSqlTranslation {
   private func operand(_ i: Int) -> Operand? {
     switch at(i) {
     case .string(let quoted)?:
-      let text = quoted.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false).joined(separator: "'")
-      return Operand(end: i + 1, value: .text(text))
+      return Operand(end: i + 1, value: .text(SmartSqlToken.text(quoted)))
     case .number(let digits)?: return number(digits).map { Operand(end: i + 1, value: $0) }
     case .sign("-")?:
       guard case .number(let digits)? = at(i + 1) else { return nil }
@@ -204,12 +203,13 @@ extension SmartSqlTranslation {
     guard let end else { return }
     let columns = parts((isWord("all", 1) ? 2 : 1)..<end)
     guard !columns.contains(where: { part in part.last.map { isSign("*", $0) } ?? true }) else { return }
+    let counts = Dictionary(grouping: tokens, by: { $0 }).mapValues(\.count)
     for (n, part) in columns.enumerated() {
       guard let call = pathCall(part.lowerBound), part.upperBound - call.end <= 2 else { continue }
       if call.end < part.upperBound {
         let alias = tokens[part.upperBound - 1]
         let isAlias = part.upperBound - call.end == 1 ? alias.word != nil : isWord("as", call.end)
-        guard isAlias, tokens.filter({ $0 == alias }).count == 1 else { continue }
+        guard isAlias, counts[alias] == 1 else { continue }
       }
       resultPaths[part.lowerBound] = n
     }
@@ -219,7 +219,7 @@ extension SmartSqlTranslation {
   private var hasNumberedOrder: Bool {
     tokens.indices.contains { i in
       guard isWord("order", i), isWord("by", i + 1) else { return false }
-      return parts((i + 2)..<tokens.count).contains { part in
+      return parts((i + 2)..<endOfList(i + 2, i..<tokens.count)).contains { part in
         if case .number? = part.first.map({ tokens[$0] }) { return true } else { return false }
       }
     }

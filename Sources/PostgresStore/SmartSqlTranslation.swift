@@ -70,6 +70,7 @@ struct SmartSqlTranslation {
   /// The positions of paths that are columns of the result, and of those that sort it.
   var resultPaths: [Int: Int] = [:], sortingPaths: Set<Int> = []
   private var aliases = 0
+  private let facts: SmartSqlFacts
 
   /// - Parameters:
   ///   - sql: The statement in which ``PostgresDialect`` has named the soups; SQLite accepts it.
@@ -97,6 +98,7 @@ struct SmartSqlTranslation {
     self.tokens = tokens
     self.tables = tables
     self.schema = schema
+    facts = SmartSqlFacts(tokens, tables)
   }
 
   func refused(_ what: String) -> StoreError { .notOnThisEngine("\(what) in smart SQL") }
@@ -118,13 +120,13 @@ struct SmartSqlTranslation {
     "tableoid", "lateral", "materialized", "values",
   ]
 
-  private static let functions: Set<String> = [
+  static let functions: Set<String> = [
     "count", "min", "max", "sum", "total", "avg", "lower", "upper", "length", "substr", "trim", "ltrim", "rtrim", "coalesce",
     "ifnull", "nullif", "abs", "replace", "instr", "json_extract", PostgresDialect.pathFunction,
   ]
 
   private func checkWords() throws {
-    var hasUnion = false
+    var hasUnion = false, cases = 0
     for (i, token) in tokens.enumerated() {
       switch token {
       case .word(let word):
@@ -134,21 +136,15 @@ struct SmartSqlTranslation {
           throw refused("the function \(word)()")
         }
         if word == "union" || word == "except" { hasUnion = true }
+        cases = max(0, cases + (word == "case" ? 1 : word == "end" ? -1 : 0))
+        if cases > Tuning.nestedCases { throw refused("CASE in more than \(Tuning.nestedCases) others") }
         if case .string? = at(i + 1), !Self.keywords.contains(word) { throw refused("a text after '\(word)'") }
       case .quotedName(let name):
-        guard isWord("as", i - 1) || quotedNamesAfterAs.contains(name) else { throw refused("the name \(name)") }
+        guard facts.quotedNamesAfterAs.contains(name) else { throw refused("the name \(name)") }
       default: break
       }
     }
     if hasUnion, let mixed = mixture(0..<tokens.count) { throw refused("UNION or EXCEPT of \(mixed)") }
-  }
-
-  private var quotedNamesAfterAs: Set<String> {
-    var names: Set<String> = []
-    for (i, token) in tokens.enumerated() {
-      if case .quotedName(let name) = token, isWord("as", i - 1) { names.insert(name) }
-    }
-    return names
   }
 
   func at(_ i: Int) -> SmartSqlToken? { tokens.indices.contains(i) ? tokens[i] : nil }
@@ -157,84 +153,35 @@ struct SmartSqlTranslation {
 
   /// The position of the parenthesis that closes the one at `open`.
   func close(_ open: Int) throws -> Int {
-    var depth = 0
-    for i in open..<tokens.count {
-      if isSign("(", i) { depth += 1 }
-      if isSign(")", i) {
-        depth -= 1
-        if depth == 0 { return i }
-      }
-    }
-    throw refused("a parenthesis without its other half")
+    guard let close = facts.closing[open] else { throw refused("a parenthesis without its other half") }
+    return close
   }
 
   /// The parts of a range between its commas.
   func parts(_ range: Range<Int>) -> [Range<Int>] {
-    var parts: [Range<Int>] = [], start = range.lowerBound, depth = 0
-    for i in range {
-      if isSign("(", i) { depth += 1 }
-      if isSign(")", i) { depth -= 1 }
-      if depth == 0, isSign(",", i) {
+    var parts: [Range<Int>] = [], start = range.lowerBound, i = start
+    while i < range.upperBound {
+      if isSign(",", i) {
         parts.append(start..<i)
         start = i + 1
       }
+      i = (facts.closing[i] ?? i) + 1
     }
     return parts + [start..<range.upperBound]
   }
 
   // MARK: Classes of numbers
 
-  struct Classes {
-    var hasInteger = false, hasReal = false, hasUnknown = false
-  }
-
-  /// The classes of the numbers in a range.
-  func classes(_ range: Range<Int>) -> Classes {
-    var found = Classes()
-    for i in range {
-      switch tokens[i] {
-      case .number(let text): if text.contains(".") { found.hasReal = true } else { found.hasInteger = true }
-      case .sign("?"): found.hasUnknown = true
-      case .quotedName: found.hasUnknown = true
-      case .word(let word):
-        if let form = form(ofColumn: word) {
-          if form == .integer { found.hasInteger = true }
-          if form == .real { found.hasReal = true }
-        } else if ["count", "length", "instr"].contains(word) {
-          found.hasInteger = true
-        } else if ["avg", "total"].contains(word) {
-          found.hasReal = true
-        } else if !Self.keywords.contains(word), !Self.functions.contains(word), !isSign(".", i + 1), !isTable(word),
-          !isWord("as", i - 1)
-        {
-          found.hasUnknown = true
-        }
-      default: break
-      }
-    }
-    return found
-  }
-
   /// Why the values of a range could become another class; nil if they cannot.
   func mixture(_ range: Range<Int>) -> String? {
-    let found = classes(range)
+    let found = facts.classes(range)
     if found.hasInteger, found.hasReal { return "whole numbers and fractions" }
     return found.hasUnknown && (found.hasInteger || found.hasReal) ? "numbers of an unknown kind" : nil
   }
 
-  func form(ofColumn word: String) -> ValueForm? {
-    switch word {
-    case "id", "created", "lastmodified", "version", "owner": return .integer
-    case "soup": return .text
-    default: break
-    }
-    for table in tables {
-      if let i = table.soup.specs.indices.first(where: { table.column($0) == word }) { return table.form(i) }
-    }
-    return nil
-  }
-
-  func isTable(_ word: String) -> Bool { tables.contains { $0.name == word } }
+  func classes(_ range: Range<Int>) -> SmartSqlFacts.Classes { facts.classes(range) }
+  func form(ofColumn word: String) -> ValueForm? { facts.forms[word] }
+  func isTable(_ word: String) -> Bool { facts.tables.contains(word) }
 
   // MARK: Output
 
@@ -248,8 +195,8 @@ struct SmartSqlTranslation {
   /// Emits what begins at a position; returns the position after it.
   mutating func step(_ i: Int, _ range: Range<Int>) throws -> Int {
     switch tokens[i] {
-    case .string(let text):
-      put("(\(text) COLLATE \"C\")")
+    case .string(let quoted):
+      put("(\(JSONPath.literal(text: SmartSqlToken.text(quoted))) COLLATE \"C\")")
       return i + 1
     case .number(let text):
       put(text.contains(".") ? "\(text)::double precision" : text)
@@ -379,13 +326,12 @@ struct SmartSqlTranslation {
   }
 
   /// The end of a list such as that of ORDER BY.
-  private func endOfList(_ start: Int, _ range: Range<Int>) -> Int {
-    var depth = 0
-    for i in start..<range.upperBound {
-      if isSign("(", i) { depth += 1 }
-      if isSign(")", i) { depth -= 1 }
-      if depth < 0 { return i }
-      if depth == 0, let word = tokens[i].word, ["limit", "offset", "union", "except"].contains(word) { return i }
+  func endOfList(_ start: Int, _ range: Range<Int>) -> Int {
+    var i = start
+    while i < range.upperBound {
+      if isSign(")", i) { return i }
+      if let word = tokens[i].word, ["limit", "offset", "union", "except"].contains(word) { return i }
+      i = (facts.closing[i] ?? i) + 1
     }
     return range.upperBound
   }
@@ -438,7 +384,7 @@ struct SmartSqlTranslation {
       }
       if isResult { results.append(n) }
     }
-    var found = Classes()
+    var found = SmartSqlFacts.Classes()
     for n in results {
       let one = classes(n..<(n + 1))
       found.hasInteger = found.hasInteger || one.hasInteger

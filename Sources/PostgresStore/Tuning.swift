@@ -21,6 +21,8 @@ enum Tuning {
   /// Seconds of silence before the first keep-alive probe, between probes, and how many: a dead peer
   /// is noticed after 25 s, within a lease's time.
   static let keepAliveIdleS = 10, keepAliveIntervalS = 5, keepAliveProbes = 3
+  /// CASE inside one another in smart SQL: the translation looks at the results of each.
+  static let nestedCases = 100
   /// Statements that a connection keeps prepared. Soups and masks need a few dozen, smart SQL more.
   static let preparedStatements = 256
   /// Rounds of the test for a connection pooler. Each proves nothing if the pooler happens to give

@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import Support
 
 /// A `where` condition, composed of parts. Equality uses the bare value, which means the same as
 /// `$eq` on most columns and works on relations, too.
@@ -70,12 +71,7 @@ public struct ParseCondition: Sendable, Equatable {
 
   /// Quotes text with `\Q` and `\E`; a `\E` in the text is escaped separately.
   private static func quoted(_ text: String) -> String {
-    var parts: [String] = [], rest = text[...]
-    while let end = rest.firstRange(of: "\\E") {
-      parts.append(String(rest[..<end.lowerBound]))
-      rest = rest[end.upperBound...]
-    }
-    return "\\Q" + (parts + [String(rest)]).joined(separator: "\\E\\\\E\\Q") + "\\E"
+    "\\Q" + text.replacingBytes("\\E", with: "\\E\\\\E\\Q") + "\\E"
   }
 
   // MARK: Other classes

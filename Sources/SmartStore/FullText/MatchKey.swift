@@ -32,7 +32,7 @@ enum MatchKey {
   /// Quotes each word of a user's input, so that none is read as an operator or syntax.
   static func quote(_ words: String) -> String {
     words.split { $0.isWhitespace || $0 == "\0" }
-      .map { "\"" + $0.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" }
+      .map { $0.quoted(with: UInt8(ascii: "\"")) }
       .joined(separator: " ")
   }
 

@@ -42,8 +42,8 @@ extension QuerySpec {
   /// so that its references become columns as in any smart SQL.
   private func match(_ soup: String) -> String {
     let key = MatchKey.qualify(matchText ?? "", with: indexPath.map { "{\(soup):\($0)}" })
-    let quoted = key.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-    return "WHERE {\(soup):\(SoupField.entryId)} IN (SELECT rowid FROM {\(soup)}_fts WHERE {\(soup)}_fts MATCH '\(quoted)') "
+    let quoted = key.quoted(with: UInt8(ascii: "'"))
+    return "WHERE {\(soup):\(SoupField.entryId)} IN (SELECT rowid FROM {\(soup)}_fts WHERE {\(soup)}_fts MATCH \(quoted)) "
   }
 
   /// The key of a `match` query as text.

@@ -26,6 +26,9 @@ package struct SmartSql {
   private let soup: (String) throws -> Soup?
   private var out: [UInt8] = []
   private var i = 0
+  /// The place in the output of the last name or text in quotes: going back to its start would take the time of the
+  /// whole output for each reference after one that nothing opened.
+  private var lastQuoted = 0..<0
   /// The length of the output at the end of the statement; only blanks and comments may follow.
   private var end: Int?
   private var isStatement = true
@@ -143,6 +146,8 @@ package struct SmartSql {
 
   /// Copies a quoted name; a doubled quote is part of the name.
   private mutating func copy(until close: UInt8) {
+    let start = out.count
+    defer { lastQuoted = start..<out.count }
     out.append(text[i])
     i += 1
     while i < text.count {
@@ -268,12 +273,8 @@ package struct SmartSql {
   /// Removes the name before a dot from the output and returns it: a word or a quoted name.
   private mutating func takeQualifier() -> String {
     var start = out.count
-    if let quote = out.last, "\"'`".utf8.contains(quote) {
-      start -= 1
-      while start > 0, out[start - 1] != quote { start -= 1 }
-      start = max(0, start - 1)
-    } else if out.last == UInt8(ascii: "]") {
-      start = out.lastIndex(of: UInt8(ascii: "[")) ?? 0
+    if lastQuoted.upperBound == start {
+      start = lastQuoted.lowerBound
     } else {
       while start > 0, SmartSql.isWord(out[start - 1]) { start -= 1 }
     }

@@ -1,3 +1,5 @@
+import Support
+
 /// The names of a soup's table and columns, and the SQL expressions of its paths.
 extension Soup {
   var table: String { "TABLE_\(number)" }
@@ -16,8 +18,7 @@ extension Soup {
 
   /// Returns `json_extract` of a path, on an unqualified or qualified `soup` column.
   static func extract(_ path: String, qualifier: String? = nil) -> String {
-    let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-    return "json_extract(\(qualifier.map { $0 + "." } ?? "")soup, '$.\(quoted)')"
+    "json_extract(\(qualifier.map { $0 + "." } ?? "")soup, \("$.\(path)".quoted(with: UInt8(ascii: "'"))))"
   }
 
   /// Returns the SQL expression of any path of the soup, without a table name.

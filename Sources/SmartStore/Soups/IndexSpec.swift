@@ -54,12 +54,12 @@ public struct IndexSpec: Sendable, Equatable {
   /// Whether the subscripts are valid. SQLite checks a subscript only when it meets an array.
   /// Brackets inside double quotes are part of a name.
   package var hasGoodSubscripts: Bool {
-    let unquoted = path.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 0 }
-    return unquoted.allSatisfy { part in
-      part.element.split(separator: "[", omittingEmptySubsequences: false).dropFirst().allSatisfy { rest in
-        guard let close = rest.firstIndex(of: "]") else { return false }
-        let inside = rest[..<close], digits = inside.hasPrefix("#-") ? inside.dropFirst(2) : inside
-        return inside == "#" || !digits.isEmpty && digits.utf8.allSatisfy(\.isASCIIDigit)
+    let parts = path.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+    return parts.enumerated().filter { $0.offset % 2 == 0 }.allSatisfy { part in
+      part.element.split(separator: UInt8(ascii: "["), omittingEmptySubsequences: false).dropFirst().allSatisfy { rest in
+        guard let close = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
+        let inside = rest[..<close], digits = inside.starts(with: "#-".utf8) ? inside.dropFirst(2) : inside
+        return inside.elementsEqual("#".utf8) || !digits.isEmpty && digits.allSatisfy(\.isASCIIDigit)
       }
     }
   }

@@ -1,5 +1,6 @@
 import JSON
 import PostgresStore
+import Support
 
 /// The figures of a database's queues, for people and for Prometheus.
 package struct QueueMetrics: Sendable, Equatable {
@@ -33,7 +34,7 @@ package struct QueueMetrics: Sendable, Equatable {
 
   /// The value of a label. - Note: Source: Prometheus, "Exposition formats".
   private static func escaped(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    text.replacingBytes("\\", with: "\\\\").replacingBytes("\"", with: "\\\"").replacingBytes("\n", with: "\\n")
   }
 
   private static func seconds(_ milliseconds: Int64) -> String {

@@ -1,5 +1,6 @@
 import JSON
 import LuaBridge
+import Support
 import Tureen
 
 /// The result of an import, or of its trial run.
@@ -144,9 +145,9 @@ extension BridgeCalls {
 
   /// Returns the type at a path in the first entry that has a value there.
   private func storedType(of path: String, in soup: String) throws(CallFailure) -> CellType? {
-    let steps = path.split(separator: ".").map { "\"\($0.replacing("\"", with: "").replacing("'", with: "''"))\"" }
-    let place = (["$"] + steps).joined(separator: ".")
-    let sql = "SELECT {\(soup):_soup} FROM {\(soup)} WHERE json_extract({\(soup):_soup}, '\(place)') IS NOT NULL LIMIT 1"
+    let steps = path.split(separator: ".").map { "\"\($0.replacingBytes("\"", with: ""))\"" }
+    let place = (["$"] + steps).joined(separator: ".").quoted(with: UInt8(ascii: "'"))
+    let sql = "SELECT {\(soup):_soup} FROM {\(soup)} WHERE json_extract({\(soup):_soup}, \(place)) IS NOT NULL LIMIT 1"
     return try rows(sql, limit: 1).first?.first?.objectValue?.value(at: path).flatMap(CellType.init(of:))
   }
 }
