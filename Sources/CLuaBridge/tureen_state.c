@@ -20,11 +20,41 @@ static void copy_text(lua_State *L, int index, tureen_bytes *out) {
   if (out->data != NULL) memcpy(out->data, text, length);
 }
 
+/* Removes the current folder from a field of `package`: a person who stands in a folder does not trust the code of everyone who
+   can write there. A folder that LUA_PATH names stays.                                                            [-0, +0, m] */
+static void leave_current_folder(lua_State *L, const char *field) {
+  static const char *const templates[] = {"./?.lua", "./?/init.lua", "./?.so"};
+  luaL_Buffer kept;
+  lua_getglobal(L, LUA_LOADLIBNAME);
+  lua_getfield(L, -1, field);
+  const char *rest = lua_tostring(L, -1);
+  luaL_buffinit(L, &kept);
+  for (int is_first = 1; rest != NULL && *rest != 0;) {
+    size_t length = strcspn(rest, LUA_PATH_SEP);
+    int is_here = 0;
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
+      is_here |= strlen(templates[i]) == length && strncmp(rest, templates[i], length) == 0;
+    if (!is_here) {
+      if (!is_first) luaL_addstring(&kept, LUA_PATH_SEP);
+      luaL_addlstring(&kept, rest, length);
+      is_first = 0;
+    }
+    rest += length + (rest[length] != 0);
+  }
+  luaL_pushresult(&kept);
+  lua_setfield(L, -3, field);
+  lua_pop(L, 2);
+}
+
 static int open_protected(lua_State *L) {
   const tureen_host *host = lua_touserdata(L, 1);
   int *is_owned = lua_touserdata(L, 2);
   if (tureen_meter_restricts(L)) tureen_restrict_libraries(L);
-  else luaL_openlibs(L);
+  else {
+    luaL_openlibs(L);
+    leave_current_folder(L, "path");
+    leave_current_folder(L, "cpath");
+  }
   if (tureen_meter_of(L) != NULL) tureen_restrict_loops(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   *is_owned = 1;

@@ -111,6 +111,7 @@ final class ActiveUser: Sendable {
     var configuration = SyncConfiguration()
     configuration.customTargets = parts.targets
     configuration.resolvers = parts.targets
+    configuration.definesOnlyRegisteredCode = parts.settings.isRestricted
     if let seconds = parts.settings.leaseSeconds { configuration.leaseMs = seconds * 1_000 }
     configuration.restraint = { [usage] in usage.refusal(isNew: $0) }
     if isGlobal {

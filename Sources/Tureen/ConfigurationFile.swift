@@ -45,11 +45,29 @@ struct ConfigurationFile: Sendable {
   /// - Parameter subject: What the message calls the setting; nil for the quoted key.
   /// - Throws: `JSONFile.Problem`, with the file, the line, the key and the remedy.
   func checkTrust(key: String, as subject: String? = nil) throws(JSONFile.Problem) {
+    try checkTrust(at: [.key(key)], subject ?? "'\(key)'")
+  }
+
+  private func checkTrust(at place: [JSONFile.Step], _ subject: String) throws(JSONFile.Problem) {
     guard let doubt else { return }
     throw json.problem(
-      at: [.key(key)],
-      "\(subject ?? "'\(key)'") is refused, because it reaches outside the folder, and \(doubt.reason): \(doubt.remedy); or, if "
+      at: place,
+      "\(subject) is refused, because it reaches outside the folder, and \(doubt.reason): \(doubt.remedy); or, if "
         + "you trust the folder, set \(TrustedFolders.variable)=\(directory)")
+  }
+
+  /// The members of a sync's definition that name Lua code, which runs with all rights of the script.
+  private static let code = [("target", "luaImpl"), ("target", "transform"), ("options", "resolver")]
+
+  /// Refuses the names of Lua code in a file of syncs that another user may have written.
+  /// - Throws: `JSONFile.Problem`.
+  func checkTrustOfCode() throws(JSONFile.Problem) {
+    for (i, sync) in (json.value["syncs"]?.arrayValue ?? []).enumerated() {
+      for (part, key) in Self.code {
+        guard let name = sync[part]?[key], !name.isNull else { continue }
+        try checkTrust(at: [.key("syncs"), .position(i), .key(part), .key(key)], "the Lua code that '\(key)' names")
+      }
+    }
   }
 
   /// Refuses the connections of a file that another user may have written.

@@ -43,8 +43,14 @@ struct ConfigurationFolder: Sendable {
       }
       userStore = try file("userstore.json").map { try StoreConfiguration($0) }
       globalStore = try file("globalstore.json").map { try StoreConfiguration($0) }
-      userSyncs = try file("usersyncs.json").map { try ConfigurationFolder.checkedSyncs($0) }
-      globalSyncs = try file("globalsyncs.json").map { try ConfigurationFolder.checkedSyncs($0) }
+      func syncs(_ name: String) throws -> JSONFile? {
+        guard let file = try ConfigurationFile.read(name, in: directory, trusted) else { return nil }
+        // A restricted script finds no modules, and its syncs call what it has registered itself.
+        if !isRestricted { try file.checkTrustOfCode() }
+        return try ConfigurationFolder.checkedSyncs(file.json)
+      }
+      userSyncs = try syncs("usersyncs.json")
+      globalSyncs = try syncs("globalsyncs.json")
       if !isRestricted, let file = try ConfigurationFile.read("connections.json", in: directory, trusted) {
         try file.checkTrustOfConnections()
         connections = try ConnectionSettings.read(file.json, folder: directory)

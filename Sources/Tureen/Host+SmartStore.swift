@@ -1,5 +1,6 @@
 import JSON
 import LuaBridge
+import MobileSync
 import SmartStore
 
 /// Implements the actions of `com.salesforce.smartstore`.
@@ -10,6 +11,7 @@ extension Host {
     if [.getAllGlobalStores, .removeAllGlobalStores].contains(action) {
       try capabilities.require("com.salesforce.smartstore", for: "smartstore.\(action)")
     }
+    try checkWrite(action, call, capabilities)
     switch action {
     case .getAllStores: return try storeList(core, isGlobal: false)
     case .getAllGlobalStores: return try storeList(core, isGlobal: true)
@@ -35,6 +37,17 @@ extension Host {
     case .observe: throw BridgeError(domain: "bridge", code: "internal", message: "an observer was taken for a plain call")
     case .getDatabaseSize: return JSONValue.integer(try core.store(call.store).databaseSize()).serialized()
     }
+  }
+
+  /// Keeps a restricted script from rewriting what its syncs are allowed to call.
+  private func checkWrite(_ action: SmartStoreAction, _ call: ActionCall, _ capabilities: Capabilities) throws(BridgeError) {
+    guard capabilities.isRestricted,
+      [.registerSoup, .alterSoup, .removeSoup, .clearSoup, .upsertSoupEntries, .removeFromSoup].contains(action),
+      call.value("soupName")?.stringValue == RunningSyncs.soup
+    else { return }
+    throw BridgeError(
+      domain: "bridge", code: BridgeError.Code.restricted.rawValue,
+      message: "writing to the soup '\(RunningSyncs.soup)' is not available to a restricted script; use the functions of syncs")
   }
 
   private static let ok = JSONValue.string("OK").serialized()

@@ -395,7 +395,7 @@ public struct HostSettings: Sendable {
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the folder and the remedy. A missing folder is allowed.
   public static func checkHome(_ home: String) throws { try PrivateFile.checkFolder(home, what: "the home") }
 
-  static func absolute(_ path: String) -> String {
+  package static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     guard let current = getcwd(nil, 0) else { return path }
     defer { free(current) }

@@ -20,7 +20,7 @@ final class ScriptTargets: CustomTargetRunner {
         + "with tureen run or luaopen_tureen")
     let request: JSONObject = [
       "implementation": .string(call.implementation), "function": .string(call.function.rawValue),
-      "target": .object(call.target), "arguments": .object(call.arguments),
+      "target": .object(call.target), "arguments": .object(call.arguments), "ifRegistered": .bool(call.ifRegistered),
     ]
     return try await ask(request, or: noScript) {
       SyncError(.customTarget, "\(label), \(call.function.rawValue): \($0.message)")
@@ -45,6 +45,10 @@ final class ScriptTargets: CustomTargetRunner {
 
 extension ScriptTargets: ConflictResolverSource {
   func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution {
+    try await resolve(conflict, with: name, ifRegistered: false)
+  }
+
+  func resolve(_ conflict: SyncConflict, with name: String, ifRegistered: Bool) async throws -> ConflictResolution {
     let label = "resolver '\(name)'"
     let noScript = SyncError(
       .resolver,
@@ -52,6 +56,7 @@ extension ScriptTargets: ConflictResolverSource {
         + "are recorded for getConflicts and resolveConflict")
     let request: JSONObject = [
       "implementation": .string(name), "function": "resolveConflict", "arguments": .object(conflict.json),
+      "ifRegistered": .bool(ifRegistered),
     ]
     let text = try await ask(request, or: noScript) {
       SyncError(.resolver, "\(label), entry \(conflict.entryId) of soup \(conflict.soupName): \($0.message)")

@@ -1,4 +1,5 @@
 import Glibc
+import Tureen
 
 /// Controls where `require` looks for Lua modules.
 enum ModulePath {
@@ -10,6 +11,7 @@ enum ModulePath {
   static func preferring<T, Failure: Error>(
     _ folder: String, _ makeState: () throws(Failure) -> T
   ) throws(Failure) -> T {
+    let folder = HostSettings.absolute(folder)
     // Both characters are special in a Lua path, and cannot be escaped.
     guard !folder.contains(where: { $0 == ";" || $0 == "?" }) else { return try makeState() }
     let given = getenv(names[0]).map { String(cString: $0) }

@@ -26,6 +26,15 @@ public typealias ConflictResolver = @Sendable (SyncConflict) async throws -> Con
 public protocol ConflictResolverSource: Sendable {
   /// Resolves a conflict with the resolver that the sync's options call `name`.
   func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution
+  /// The same. A source that loads code by name implements this one as well.
+  /// - Parameter ifRegistered: Whether the resolver must be one that the script has registered: no module is loaded for it.
+  func resolve(_ conflict: SyncConflict, with name: String, ifRegistered: Bool) async throws -> ConflictResolution
+}
+
+extension ConflictResolverSource {
+  public func resolve(
+    _ conflict: SyncConflict, with name: String, ifRegistered: Bool
+  ) async throws -> ConflictResolution { try await resolve(conflict, with: name) }
 }
 
 extension StoreTransaction {

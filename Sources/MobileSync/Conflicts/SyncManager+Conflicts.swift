@@ -67,10 +67,11 @@ extension SyncManager {
   }
 
   /// Returns the resolver of this name: a registered one, else that of a script.
-  func resolver(_ name: String) -> ConflictResolver? {
+  func resolver(_ name: String, of state: SyncState) -> ConflictResolver? {
     if let own = resolvers.withLock({ $0[name] }) { return own }
     guard let source = configuration.resolvers else { return nil }
-    return { try await source.resolve($0, with: name) }
+    let isRegistered = state.usesRegisteredCode
+    return { try await source.resolve($0, with: name, ifRegistered: isRegistered) }
   }
 
   func report(_ conflicts: [SyncConflict], _ listener: ConflictListener) {

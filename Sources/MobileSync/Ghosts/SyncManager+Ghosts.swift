@@ -47,8 +47,9 @@ extension SyncManager {
         try await self.settleOrg(of: state, control)
         let held = try await self.acquireLease(of: state.id, control)
         let run = GhostRun(
-          store: self.store, client: self.client, targets: self.targets, control: control, configuration: self.configuration,
-          held: held, state: state, target: target, isForced: force, onConflicts: { self.report($0, onConflict) })
+          store: self.store, client: self.client, targets: self.targets, control: control,
+          configuration: self.configuration.running(state), held: held, state: state, target: target, isForced: force,
+          onConflicts: { self.report($0, onConflict) })
         result = .success(try await self.perform(run))
       } catch {
         // A lost lease stops the run, too.

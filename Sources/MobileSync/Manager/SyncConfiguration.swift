@@ -58,6 +58,10 @@ public struct SyncConfiguration: Sendable {
   /// Resolves conflicts if the manager has no resolver of the requested name.
   public var resolvers: (any ConflictResolverSource)?
 
+  /// Whether the syncs that are defined from now on may only name Lua code that a script registers, in this host and in every
+  /// later one: those of a restricted script, whose names must not choose what another script loads.
+  public var definesOnlyRegisteredCode = false
+
   /// How long a call of a custom target's function or of a resolver may take, in ms. A script
   /// answers at its next `poll`; two minutes are more than a page takes, and short enough to notice
   /// that the script does not poll.

@@ -37,6 +37,7 @@ extension SyncManager {
 
   private func setUp(_ entry: JSONValue, _ fileName: String) throws {
     var new = try SyncDefinition(entry, targets: targets).state
+    try remember(whereCodeComesFrom: &new)
     if let existing = try getSyncStatus(.name(new.name ?? "")) {
       if !existing.hasDefinition(of: new) { try redefine(existing.id, as: new, fileName) }
       return
@@ -94,5 +95,6 @@ extension SyncState {
 
   fileprivate func hasDefinition(of other: SyncState) -> Bool {
     type == other.type && target == other.target && options == other.options && soupName == other.soupName
+      && usesRegisteredCode == other.usesRegisteredCode
   }
 }

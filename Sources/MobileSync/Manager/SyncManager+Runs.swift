@@ -205,11 +205,12 @@ extension SyncManager {
     let environment = RunEnvironment(
       store: store, client: RunClient(client: client, service: service, meter: meter, clock: clock), service: service,
       targets: targets, control: control,
-      configuration: configuration, clock: clock,
+      configuration: configuration.running(start.state), clock: clock,
       held: HeldLease(start.lease, since: start.leaseSince, control, configuration),
       owners: UploadOwners(leases: leases) { self.isRunning($0) },
       onUpdate: listener,
-      onConflicts: { [conflict = listeners.conflict] in self.report($0, conflict) }, resolver: { self.resolver($0) })
+      onConflicts: { [conflict = listeners.conflict] in self.report($0, conflict) },
+      resolver: { self.resolver($0, of: start.state) })
     let soups = self.soups(of: start.state), ticket = turns.book(soups)
     var state = start.state
     state.isQueued = turns.isWaiting(ticket)

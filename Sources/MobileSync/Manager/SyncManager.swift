@@ -159,7 +159,20 @@ public final class SyncManager: Sendable {
   func newState(
     _ type: SyncType, _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?
   ) throws -> SyncState {
-    try SyncState(defining: type, target: target, options: options, soupName: soupName, name: syncName, targets: targets)
+    var state = try SyncState(
+      defining: type, target: target, options: options, soupName: soupName, name: syncName, targets: targets)
+    try remember(whereCodeComesFrom: &state)
+    return state
+  }
+
+  /// Marks the definition of a script that cannot load modules. The mark is in the row of the sync, so no sync of such a
+  /// script may write rows there.
+  func remember(whereCodeComesFrom state: inout SyncState) throws(SyncError) {
+    guard configuration.definesOnlyRegisteredCode else { return }
+    guard !soups(of: state).contains(SyncsSoup.name) else {
+      throw SyncError(.invalidArguments, "soupName: a restricted script cannot sync into the soup '\(SyncsSoup.name)'")
+    }
+    state.usesRegisteredCode = true
   }
 
   func insert(_ state: inout SyncState) throws {

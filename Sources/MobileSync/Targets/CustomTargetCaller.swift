@@ -93,6 +93,29 @@ public struct CustomTargetCall: Sendable {
   /// The target as stored.
   public let target: JSONObject
   public let arguments: JSONObject
+  /// Whether the implementation must be one that the script has registered: no module is loaded for it.
+  public internal(set) var ifRegistered = false
+}
+
+/// Runs the functions of the syncs that may only use registered code.
+private struct RegisteredCode: CustomTargetRunner {
+  let runner: any CustomTargetRunner
+
+  func run(_ call: CustomTargetCall) async throws -> [UInt8] {
+    var call = call
+    call.ifRegistered = true
+    return try await runner.run(call)
+  }
+}
+
+extension SyncConfiguration {
+  /// The configuration for a run of a sync.
+  func running(_ state: SyncState) -> SyncConfiguration {
+    guard state.usesRegisteredCode, let runner = customTargets else { return self }
+    var configuration = self
+    configuration.customTargets = RegisteredCode(runner: runner)
+    return configuration
+  }
 }
 
 /// Runs the functions of custom targets. Any thread. The engine waits for each call and cancels it

@@ -5,6 +5,7 @@ extension SyncState {
   public var scriptJSON: JSONObject {
     var json = json
     json[SyncState.memoryKey] = nil
+    json["usesRegisteredCode"] = nil
     json["syncId"] = .integer(id)
     if let name { json["syncName"] = .string(name) }
     return json
@@ -38,6 +39,7 @@ extension SyncState {
     json["resumeAt"] = .integer(resumeAt)
     json["connection"] = connection.map { .string($0) }
     json["orgId"] = orgId.map { .string($0) }
+    if usesRegisteredCode { json["usesRegisteredCode"] = true }
     if !memory.isEmpty { json[SyncState.memoryKey] = .object(memory) }
     return json
   }
@@ -64,6 +66,7 @@ extension SyncState {
     hasMore = json["hasMore"]?.boolValue ?? false
     isIncomplete = json["incomplete"]?.boolValue ?? false
     orgId = json["orgId"]?.stringValue
+    usesRegisteredCode = json["usesRegisteredCode"].map { !$0.isNull && $0 != false } ?? false
     memory = json[SyncState.memoryKey]?.objectValue ?? [:]
     warnings = (json["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
   }

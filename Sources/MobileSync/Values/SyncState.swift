@@ -76,6 +76,9 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var isIncomplete = false
   /// The time before which the server rejects requests, ms since 1970 UTC; 0 if it gave none.
   public internal(set) var resumeAt: Int64 = 0
+  /// Whether the definition may only name Lua code that the running script has registered, because a script without the
+  /// right to load modules wrote it.
+  public internal(set) var usesRegisteredCode = false
   /// The org of a sync in a store that several orgs share; nil for other stores.
   public internal(set) var orgId: String?
   /// What the target remembers between runs, such as its position in a list. Not for scripts.

@@ -27,10 +27,17 @@ local arguments = core.import "arguments"
 
 local M = {}
 
+--- Why a name is not looked up among the modules.
+local function unregistered(name)
+  return ("nothing is registered as '%s', and a restricted script defined this sync: no module is loaded for it; "
+    .. "register the code, or define the sync again in a script that is not restricted"):format(name)
+end
+
 --- Creates a registry of values that scripts register by name. Unregistered names are loaded with `require`.
 ---@param caller string  the function to name in errors
 ---@param kind {noun: string, parameter: string, type: "table"|"function", meaning: string}
----@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and a reason
+---@return fun(name: string, value: any) register
+---@return fun(name: string, if_registered: boolean?): any, string? find  or nil and a reason
 local function registry(caller, kind)
   local registered = {}
   local function register(name, value)
@@ -38,8 +45,9 @@ local function registry(caller, kind)
     if value ~= nil and type(value) ~= kind.type then arguments.wrong(caller, 2, kind.parameter, kind.meaning, value) end
     registered[name] = value
   end
-  local function find(name)
+  local function find(name, if_registered)
     if registered[name] then return registered[name] end
+    if if_registered then return nil, unregistered(name) end
     local ok, found = pcall(require, name)
     if not ok then
       return nil, ("no %s is registered under that name, and module '%s' cannot be loaded: %s"):format(
@@ -80,8 +88,9 @@ function M.register_transform(name, fn)
   registered_transforms[name] = fn
 end
 
-local function find_transform(name)
+local function find_transform(name, if_registered)
   if registered_transforms[name] then return registered_transforms[name] end
+  if if_registered then return nil, unregistered(name) end
   local module, member = name:match("^(.+)%.([^.]+)$")
   local ok, found = pcall(require, module)
   if not ok then
@@ -225,16 +234,16 @@ end
 local function perform(request)
   local name = request["function"]
   if name == "resolveConflict" then
-    local resolver, missing = find_resolver(request.implementation)
+    local resolver, missing = find_resolver(request.implementation, request.ifRegistered)
     if not resolver then return nil, missing end
     return resolution(resolver(request.arguments))
   end
   if name == "transform" then
-    local fn, missing = find_transform(request.implementation)
+    local fn, missing = find_transform(request.implementation, request.ifRegistered)
     if not fn then return nil, missing end
     return transform(fn, request.arguments.records)
   end
-  local implementation, problem = find_target(request.implementation)
+  local implementation, problem = find_target(request.implementation, request.ifRegistered)
   if implementation == nil then return nil, problem end
   if name == "functions" then
     local names = core.array()
