@@ -218,7 +218,7 @@ package struct PostgresConnector: Sendable {
     ]
   }
 
-  /// What a server, a database, a role or the address can change about how SQL is read and values are written. Smart
+  /// Settings of a server, a database, a role or the address that change how SQL is read and values are written. Smart
   /// SQL of untrusted scripts becomes part of our statements, so a text must end where we say. libpq sets the encoding.
   private static let syntax = [
     ("standard_conforming_strings", "on"), ("backslash_quote", "safe_encoding"), ("escape_string_warning", "off"),

@@ -5,13 +5,13 @@ extension SyncState {
   public var scriptJSON: JSONObject {
     var json = json
     json[SyncState.memoryKey] = nil
-    json["usesRegisteredCode"] = nil
+    json[SyncState.codeKey] = nil
     json["syncId"] = .integer(id)
     if let name { json["syncName"] = .string(name) }
     return json
   }
 
-  private static let memoryKey = "targetMemory"
+  private static let memoryKey = "targetMemory", codeKey = "usesRegisteredCode"
 
   /// The state as stored in its row.
   public var json: JSONObject {
@@ -39,7 +39,7 @@ extension SyncState {
     json["resumeAt"] = .integer(resumeAt)
     json["connection"] = connection.map { .string($0) }
     json["orgId"] = orgId.map { .string($0) }
-    if usesRegisteredCode { json["usesRegisteredCode"] = true }
+    if usesRegisteredCode { json[SyncState.codeKey] = true }
     if !memory.isEmpty { json[SyncState.memoryKey] = .object(memory) }
     return json
   }
@@ -66,7 +66,7 @@ extension SyncState {
     hasMore = json["hasMore"]?.boolValue ?? false
     isIncomplete = json["incomplete"]?.boolValue ?? false
     orgId = json["orgId"]?.stringValue
-    usesRegisteredCode = json["usesRegisteredCode"].map { !$0.isNull && $0 != false } ?? false
+    usesRegisteredCode = json[SyncState.codeKey].map { !$0.isNull && $0 != false } ?? false
     memory = json[SyncState.memoryKey]?.objectValue ?? [:]
     warnings = (json["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
   }
