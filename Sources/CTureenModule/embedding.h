@@ -30,6 +30,9 @@ extern int32_t tureen_embedded_give_session(void *context, const char *json, siz
 extern int tureen_embedded_isolated(const char *options, const char *path, const char *text, int32_t stop,
                                     tureen_bytes *result);
 
+/* Returns the length of the longest prefix that is valid UTF-8. Defined in the C target CLuaBridge. */
+extern size_t tureen_utf8_prefix(const char *text, size_t length);
+
 /* A pending call. */
 typedef struct pending_call {
   struct pending_call *next; /* in its bucket */
