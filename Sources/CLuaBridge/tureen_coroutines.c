@@ -84,10 +84,16 @@ static int wrap(lua_State *L) {
   return 1;
 }
 
-/* coroutine.close, which must not run the pending `__close` of a coroutine that a limit has ended: no hook could interrupt it. */
+/* coroutine.close, which must not run the pending `__close` of a coroutine that a limit has ended: no hook could interrupt it. It
+ * catches the error of one that reaches a limit. */
 static int guarded_close(lua_State *L) {
   tureen_meter_check(L);
-  return tureen_pass_on(L);
+  uint64_t refusals = tureen_meter_refusals(L);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET); /* never yields */
+  if (lua_gettop(L) > 1) tureen_meter_caught(L, refusals);
+  return lua_gettop(L);
 }
 
 void tureen_coroutines_open(lua_State *L) {

@@ -79,11 +79,15 @@ static void put_integer(encoder *e, lua_Integer value) {
   put(e, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* Writes the shortest of 15, 16 or 17 digits that reads back as the same number, always recognizable as a float. */
+/* Writes the shortest of 15, 16 or 17 digits that reads back as the same number, always recognizable as a float. A number of a
+ * server that is too large for a float is an infinity here, and has to be as large when it goes back. */
 static void put_float(encoder *e, const frame *at, double value) {
   char text[40];
   if (isnan(value)) fail(e, at, "is NaN, which JSON cannot hold");
-  if (isinf(value)) fail(e, at, "is infinite, which JSON cannot hold");
+  if (isinf(value)) {
+    put(e, value > 0 ? "1e999" : "-1e999", value > 0 ? 5 : 6);
+    return;
+  }
   int length = 0;
   for (int digits = 15; digits <= 17; digits++) {
     length = snprintf(text, sizeof text - 2, "%.*g", digits, value);

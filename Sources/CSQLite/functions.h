@@ -38,5 +38,6 @@ static inline int csqlite_file_start(sqlite3 *database, void *bytes, int count, 
 }
 
 #include "linear.h"
+#include "matching.h"
 
 #endif

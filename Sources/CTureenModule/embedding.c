@@ -261,6 +261,7 @@ static int is_told(const char *event) {
 PUBLIC int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user) {
   if (t == NULL || event == NULL || listener == NULL || !is_told(event)) return TUREEN_MISUSE;
   size_t size = strlen(event) + 1;
+  if (tureen_utf8_prefix(event, size - 1) != size - 1) return TUREEN_MISUSE;
   event_listener *added = malloc(sizeof *added + size);
   if (added == NULL) return TUREEN_NO_MEMORY;
   added->next = NULL;

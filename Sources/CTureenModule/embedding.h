@@ -19,6 +19,9 @@ extern void tureen_embedded_uncaught(const char *service, const char *action, co
 extern int tureen_embedded_isolated(const char *options, const char *path, const char *text, int32_t stop,
                                     tureen_bytes *result);
 
+/* Returns the length of the longest prefix that is valid UTF-8. Defined in the C target CLuaBridge. */
+extern size_t tureen_utf8_prefix(const char *text, size_t length);
+
 /* A pending call. */
 typedef struct pending_call {
   struct pending_call *next; /* in its bucket */

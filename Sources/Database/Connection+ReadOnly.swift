@@ -8,10 +8,13 @@ extension Connection {
   /// Restricts this connection to reading from now on, whatever SQL it is given: no writes, no
   /// schema changes, no PRAGMA, no ATTACH, no function that loads code. SQLite asks the authorizer
   /// about each access while it prepares a statement, so a sub-select or a `WITH` cannot hide one.
-  /// Functions that cannot be interrupted for long get faster ones in their place.
+  /// Functions that cannot be interrupted for long get others in their place, which are faster or end with
+  /// the statement.
   package func restrictToReading() throws(DatabaseError) {
     try execute("PRAGMA query_only = 1")
-    guard csqlite_use_linear_functions(handle) == SQLITE_OK else { throw error(sql: nil) }
+    guard csqlite_use_linear_functions(handle) == SQLITE_OK,
+      csqlite_use_watched_functions(handle, &watchOfFunctions) == SQLITE_OK
+    else { throw error(sql: nil) }
     let code = sqlite3_set_authorizer(
       handle,
       { _, action, first, second, _, _ in
@@ -24,7 +27,8 @@ extension Connection {
         case SQLITE_FUNCTION:
           let name = second.map { String(cString: $0).lowercased() }
           let isHarmful = name == "load_extension" || name == "fts3_tokenizer" || name == "sqlcipher_export"
-          return isHarmful ? SQLITE_DENY : SQLITE_OK
+          // FTS5's takes the square of the matches, and no other can take its place.
+          return isHarmful || name == "snippet" && Connection.isMemoryLimited ? SQLITE_DENY : SQLITE_OK
         case SQLITE_PRAGMA:
           // The store checks whether the schema changed, and FTS5 whether the data did. Reading
           // these two pragmas changes nothing.

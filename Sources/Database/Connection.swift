@@ -38,6 +38,8 @@ package final class Connection {
   private var isOpen = true
   /// Decides whether the running statement may continue. SQLite holds an unretained pointer to it.
   var watch: StepWatch?
+  /// Leads the functions of a reading connection to the watch. SQLite owns it.
+  var watchOfFunctions: UnsafeMutablePointer<csqlite_watch>?
 
   /// Capacity of the statement cache. Soups, paths and masks of changed columns need a few dozen;
   /// smart SQL can need more.
@@ -79,18 +81,21 @@ package final class Connection {
   /// calls have no effect.
   package static func leaveMemoryUncounted() { _ = csqlite_config_memory_status(0) }
 
-  private static let isMemoryLimited = Atomic(false)
+  private static let memoryLimit = Atomic(false)
 
-  /// Whether intermediate results have to stay in memory: files would fill the disk of a host that
-  /// runs untrusted queries.
-  package static var keepsResultsInMemory: Bool { isMemoryLimited.load(ordering: .acquiring) }
+  /// Whether this process runs untrusted queries. Their intermediate results stay in memory, because
+  /// files would fill the disk.
+  package static var isMemoryLimited: Bool { memoryLimit.load(ordering: .acquiring) }
 
-  /// Limits the memory of all connections of the process. Statements that need more fail. The same
-  /// rules apply, and the memory is counted again. Results that do not fit go to no file.
+  /// Limits the memory of all connections of the process to what they have and some more. Statements that
+  /// need more fail, and results that do not fit go to no file. Memory has to be counted: this must come
+  /// before the first connection if ``leaveMemoryUncounted()`` did. Later calls have no effect, nor has one
+  /// of a program that has set a lower limit itself.
   package static func limitMemory(_ bytes: Int64) {
-    isMemoryLimited.store(true, ordering: .releasing)
+    guard !memoryLimit.exchange(true, ordering: .acquiringAndReleasing) else { return }
     _ = csqlite_config_memory_status(1)
-    _ = sqlite3_hard_heap_limit64(bytes)
+    let most = sqlite3_memory_used() + bytes, own = sqlite3_hard_heap_limit64(-1)
+    if own <= 0 || own > most { _ = sqlite3_hard_heap_limit64(most) }
   }
 
   /// Finalizes every statement and closes the file. A second call has no effect.

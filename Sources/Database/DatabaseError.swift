@@ -43,11 +43,15 @@ package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertibl
     }
   }
 
+  /// Whether a code says that a value or a statement exceeds the connection's limit.
+  package static func isTooLarge(_ code: Int32?) -> Bool { code.map { $0 & 0xff } == SQLITE_TOOBIG }
+
   /// Messages of limit errors that have no code of their own. Source: SQLite 3.40; a test pins
   /// them.
   private static let limitMessages = [
     "Expression tree is too large", "parser stack overflow", "LIKE or GLOB pattern too complex", "string or blob too big",
-    "too many columns", "too many terms", "too many SQL variables", "too many references", "too many FROM clause", "at most ",
+    "fts5: parser stack overflow", "fts5 expression tree is too large", "too many columns", "too many terms",
+    "too many SQL variables", "too many references", "too many FROM clause", "at most ",
   ]
 
   /// True if the statement itself, or a value that it processes, is invalid.

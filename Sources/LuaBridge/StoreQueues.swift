@@ -33,6 +33,7 @@ package final class StoreQueues: @unchecked Sendable {
   private var independent = Queue<Job>()  // for the next free thread
   private var isIndependentRunning = false
   private var running = 0, isExclusiveRunning = false, isClosed = false
+  private var endedJobs = 0
   private var lending = 0  // running jobs that do not count towards the thread limit
   private var threads: [pthread_t] = []
   private var sleeping = 0
@@ -90,19 +91,36 @@ package final class StoreQueues: @unchecked Sendable {
   }
 
   /// Waits until all jobs have run, then ends the threads. Must not be called from a job; a second call has no effect.
-  package func close() {
+  ///
+  /// A query that a database cannot end does not hold up closing: if only such queries run and none ends for a while, they are
+  /// left to their threads, and the jobs that have not begun are dropped.
+  package func close(patienceMs: Int64? = nil) {
     let hasNoThread = lock.withLock { () -> Bool in
-      isClosed = true
-      return threads.isEmpty
+      defer { isClosed = true }
+      return threads.isEmpty && !isClosed
     }
     if hasNoThread { runAll() }  // no job was submitted, or no thread could be started for it
-    let ended = lock.withLock { () -> [pthread_t] in
-      while !isAtRest { lock.wait() }
+    let (ended, hasAll) = lock.withLock { () -> ([pthread_t], Bool) in
+      let hasAll = waitUntilAtRest(patienceMs ?? Tuning.closePatienceMs)
       lock.broadcast()
       defer { threads = [] }
-      return threads
+      return (threads, hasAll)
     }
-    for thread in ended { pthread_join(thread, nil) }
+    if !hasAll { dropWaiting() }
+    for thread in ended { if hasAll { pthread_join(thread, nil) } else { pthread_detach(thread) } }
+  }
+
+  /// Call with `lock` held.
+  /// - Returns: False if only queries run that have not ended for a while.
+  private func waitUntilAtRest(_ patienceMs: Int64) -> Bool {
+    var seen = endedJobs, end = SystemClock.monotonicMilliseconds() + patienceMs
+    while !isAtRest {
+      lock.wait(until: end)
+      let now = SystemClock.monotonicMilliseconds()
+      if seen != endedJobs || running == 0 || lending < running { (seen, end) = (endedJobs, now + max(1, patienceMs)) }
+      if now >= end { return isAtRest }
+    }
+    return true
   }
 
   private var hasIndependent: Bool { !isIndependentRunning && !independent.isEmpty }
@@ -210,6 +228,7 @@ package final class StoreQueues: @unchecked Sendable {
   /// Records that a job has ended. Call with `lock` held.
   private func finished(_ ended: Ended) {
     running -= 1
+    endedJobs += 1
     switch ended {
     case .exclusive: isExclusiveRunning = false
     case .independent: isIndependentRunning = false

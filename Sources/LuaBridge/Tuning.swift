@@ -21,6 +21,9 @@ enum Tuning {
   /// The number of threads that run store calls. Each serves one store at a time, so more threads help only scripts that use
   /// more stores.
   static let storeThreads = 8
+  /// Milliseconds that closing waits for queries which have been cancelled. They end within a second, unless one is in a
+  /// part of the database that nothing interrupts.
+  static let closePatienceMs: Int64 = 5000
   /// More of them while long queries run. Each query may build a page.
   static let lentThreads = 24
 

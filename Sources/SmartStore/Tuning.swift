@@ -39,12 +39,19 @@ enum Tuning {
   static let queryLikePatternBytes = 1000
   /// Parentheses inside one another: as many as the parser of SQLite 3.40 has places for.
   static let queryParentheses = 100
+  /// OVERs, ANDs and calls of functions in smart SQL: each number takes SQLite half a second to prepare.
+  static let queryWindows = 200, queryTerms = 8000, queryCalls = 4000
+  /// Bytes of smart SQL once the names of its CTEs are replaced by their texts, as SQLite does.
+  static let expandedBytes = 4_000_000
   /// SELECTs and VALUES of smart SQL. SQLite may recurse once for each, which takes about 1 KB of the
   /// thread's stack; it allows 500 in one UNION.
   static let querySelects = 1000
-  /// Checks, one every thousand steps, after which a query that should end soon is cancelled: half
+  /// Milliseconds that closing waits for queries which have been cancelled. They end within a second, unless
+  /// one is in a part of SQLite that nothing interrupts.
+  static let closePatienceMs = 5000
+  /// Checks, one every hundred steps, after which a query that should end soon is cancelled: half
   /// a second of work.
-  static let looksOfHurriedQuery = 10_000
+  static let looksOfHurriedQuery = 100_000
   /// Bytes of a page. An endless query with a huge page size would use all memory.
   static let pageBytes = 256 << 20
   /// Bytes of all pages that are built at once in this process. Each takes up to twice its text, as it

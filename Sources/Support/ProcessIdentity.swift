@@ -46,15 +46,29 @@ package struct ProcessIdentity: Sendable, Equatable {
   /// The process id namespace of this process, such as `pid:[4026531836]`.
   package static let currentNamespace = readLink("/proc/self/ns/pid")
 
-  /// Reads field 22 of `/proc/<pid>/stat`. Counting starts after the closing parenthesis of the
-  /// command name, because the name may contain any character.
+  /// Whether a process of this machine was stopped, by a signal or a debugger.
+  package var isStopped: Bool { ["T", "t"].contains(ProcessIdentity.fields(of: pid).first) }
+
+  /// The name of its program; nil if it has ended.
+  package var command: String? {
+    let name = ProcessIdentity.readFile("/proc/\(pid)/comm").filter { $0.isLetter || $0.isNumber || "-_.".contains($0) }
+    return name.isEmpty ? nil : name
+  }
+
+  /// Reads field 22 of `/proc/<pid>/stat`.
   private static func startTicks(of pid: Int32) -> UInt64? {
-    let stat = readFile("/proc/\(pid)/stat")
-    guard let close = stat.lastIndex(of: ")") else { return nil }
-    let fields = stat[stat.index(after: close)...].split(separator: " ")
+    let fields = fields(of: pid)
     // A zombie, whose parent has not collected its exit status yet, still has an entry.
     guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
     return UInt64(fields[19])
+  }
+
+  /// Reads the fields of `/proc/<pid>/stat` from the third one on, which is the state. Counting starts after the
+  /// closing parenthesis of the command name, because the name may contain any character.
+  private static func fields(of pid: Int32) -> [Substring] {
+    let stat = readFile("/proc/\(pid)/stat")
+    guard let close = stat.lastIndex(of: ")") else { return [] }
+    return stat[stat.index(after: close)...].split(separator: " ")
   }
 
   private static func readFile(_ path: String) -> String {

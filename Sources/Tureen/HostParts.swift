@@ -57,6 +57,7 @@ struct HostParts: Sendable {
     self.events = events
     self.userAgent = userAgent
     assets = AssetFolder(home: home)
+    if settings.isRestricted { Store.limitMemory() }
     let capabilities = try Capabilities(settings)
     self.capabilities = capabilities
     let authorities = try settings.trustedCertificates()

@@ -71,7 +71,7 @@ void wall_close_descriptors(int first) {
   for (int i = first; i < end; i++) close(i);
 }
 
-int64_t wall_in(const tureen_worker_setup *setup, int last) {
+int64_t wall_in_but_filter(const tureen_worker_setup *setup, int last) {
   int64_t layers = 0;
   wall_close_descriptors(last + 1);
   /* Create a user namespace first: it grants the right to create the others, and no rights outside of it. */
@@ -82,6 +82,10 @@ int64_t wall_in(const tureen_worker_setup *setup, int last) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return layers;
   if (wall_of_files()) layers |= TUREEN_LAYER_LANDLOCK;
   if (limit_resources(setup, last)) layers |= TUREEN_LAYER_RLIMITS;
-  if (wall_of_system_calls()) layers |= TUREEN_LAYER_SECCOMP;
   return layers;
+}
+
+int64_t wall_in(const tureen_worker_setup *setup, int last) {
+  int64_t layers = wall_in_but_filter(setup, last);
+  return wall_of_system_calls() ? layers | TUREEN_LAYER_SECCOMP : layers;
 }

@@ -47,6 +47,9 @@ extern const tureen_host worker_host;
  * stay open. Create signal handlers, buffers and descriptors before. */
 int64_t wall_in(const tureen_worker_setup *_Nonnull setup, int last);
 
+/* The layers without the filter of system calls, which is the last one. */
+int64_t wall_in_but_filter(const tureen_worker_setup *_Nonnull setup, int last);
+
 /* Closes this descriptor and all above it. */
 void wall_close_descriptors(int first);
 

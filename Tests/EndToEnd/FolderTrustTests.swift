@@ -57,6 +57,28 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// Lua code that another user's file names is not run, and modules of the current folder are not found by themselves.
+  @Test(arguments: [0o666, 0o644] as [mode_t]) func repl_syncsOfAFolder_runNoCodeOfTheFolder(mode: mode_t) async throws {
+    let place = try Workplace(), marker = place.path + "/ran"
+    try place.write("os.execute('touch \(marker)') return {}", to: "evil.lua")
+    try place.write(
+      #"{"syncs": [{"syncName": "s", "syncType": "syncDown", "soupName": "t", "#
+        + #""target": {"type": "custom", "luaImpl": "evil"}}]}"#,
+      to: "usersyncs.json")
+    #expect(chmod(place.path + "/usersyncs.json", mode) == 0)
+    let input = try place.write(
+      """
+      await(smartstore.registerSoup, "t", { { path = "Id", type = "string" } })
+      await(mobilesync.reSync, "s")
+      """, to: "input.lua")
+    let ended = try await Child(
+      Built.tureen, ["repl", "--home", place.home, "--config", "."], in: place.path, input: input
+    ).ended()
+    let expected = mode == 0o666 ? "the Lua code that 'luaImpl' names is refused" : "module 'evil' cannot be loaded"
+    #expect(ended.errors.contains(expected) && ended.status != 0, "\(ended)")
+    #expect(access(marker, F_OK) != 0)
+  }
+
   /// A program named by another user's file is not run.
   @Test(arguments: ["connections.json", "target.json"])
   func restTry_fileOfOthers_runsNoCommand(open: String) async throws {

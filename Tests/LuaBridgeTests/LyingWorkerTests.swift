@@ -94,6 +94,26 @@ import Testing
     #expect(lines.count >= 28 && Set(harmless).isSubset(of: lines), "\(ended.output)")
     for line in lines where !harmless.contains(line) { #expect(line.hasSuffix(": signal \(SIGSYS)"), "\(line)") }
   }
+
+  /// Every system call of the machine, against the list of security.md.
+  @Test func walls_everySystemCall_isAllowedOrNotAsListed() throws {
+    let program = try Isolation.compile("attacks", with: ["wall.c", "system_call_wall.c"])
+    let ended = try ChildProcess.run([program, "calls"])
+    #expect(ended.status == 0 && ended.output == "the others are refused\n", "\(ended.output)")
+  }
+
+  /// What is left where a container forbids the filter, as security.md says it.
+  @Test func walls_withoutTheFilter_keepWhatTheirLayersKeep() throws {
+    let program = try Isolation.compile("attacks", with: ["wall.c", "system_call_wall.c"])
+    let ended = try ChildProcess.run([program, "layers"]), lines = ended.output.split(separator: "\n").map(String.init)
+    let layers = Int32(lines.first?.dropFirst("layers ".count) ?? "") ?? 0
+    #expect(layers & Int32(TUREEN_LAYER_RLIMITS) != 0, "\(ended.output)")
+    var refused = ["write a file", "eat memory", "trace a process"]
+    if layers & Int32(TUREEN_LAYER_LANDLOCK) != 0 { refused += ["open a file", "list a folder"] }
+    // No limit of processes applies to root.
+    if geteuid() != 0 { refused.append("fork") }
+    for attempt in refused { #expect(lines.contains("\(attempt): refused"), "\(ended.output)") }
+  }
 }
 
 /// Frames as bytes, without a process.

@@ -188,6 +188,27 @@ import Testing
     #expect(try kind(run("while true do pcall(string.rep, 'x', 1 << 30) end") { $0.isRestricted = true }) == .memory)
   }
 
+  /// coroutine.close catches the errors of `__close`, but not a limit.
+  @Test func close_thatReachesALimit_doesNotGoOn() throws {
+    let host = FakeHost()
+    var limits = ScriptLimits()
+    limits.instructions = 1_000_000
+    let state = try ScriptState(host: host, limits: limits)
+    let outcome = state.run(
+      text: """
+        local smartstore = require("tureen").smartstore
+        local endless = setmetatable({}, { __close = function() while true do end end })
+        local co = coroutine.create(function() local x <close> = endless coroutine.yield() end)
+        coroutine.resume(co)
+        smartstore.removeSoup("before")
+        coroutine.close(co)
+        smartstore.removeSoup("went on")
+        """)
+    state.close()
+    #expect(kind(outcome) == .instructions)
+    #expect(host.log.contains { $0.contains("before") } && !host.log.contains { $0.contains("went on") }, "\(host.log)")
+  }
+
   @Test func otherCoroutines_afterALimit_doNotGoOn() throws {
     let outcome = try run(
       """

@@ -45,6 +45,26 @@ import Testing
     queues.close()
   }
 
+  /// A query in a part of a database that nothing interrupts is left to its thread.
+  @Test func close_queryThatDoesNotEnd_returns() {
+    let queues = StoreQueues(threadLimit: 2), started = DispatchSemaphore(value: 0), release = DispatchSemaphore(value: 0)
+    let ended = DispatchSemaphore(value: 0), ran = DispatchSemaphore(value: 0)
+    queues.submit(store("a")) {
+      queues.lending {
+        started.signal()
+        release.wait()
+      }
+      ended.signal()
+    }
+    queues.submit(store("a")) { ran.signal() }
+    started.wait()
+    queues.close(patienceMs: 1)
+    queues.close(patienceMs: 1)
+    release.signal()
+    ended.wait()
+    #expect(ran.wait(timeout: .now()) == .timedOut, "what waited behind it is dropped")
+  }
+
   @Test func submit_withoutStore_runsExclusively() {
     let queues = StoreQueues(threadLimit: 4)
     let log = Log()

@@ -43,6 +43,23 @@ import Testing
     #expect(text.contains("you sent app with") && text.contains("client_id=app") && !text.contains("canary"), "\(text)")
   }
 
+  /// Ways to send a secret that a server repeats in its answer.
+  @Test(arguments: [
+    ("Authorization", "Basic " + Base64.text("app:canary+secret-0000".utf8), "", "", ""),
+    ("authorization", "basic " + Base64.text("app:canary%2Bsecret-0000".utf8), "", "", ""),
+    ("Content-Type", "application/json", "", #"{"a":[{"password":"canary+secret-0000"}]}"#, ""),
+    ("Accept", "*/*", "?x=1&access_token=canary%2Bsecret-0000", "", ""),
+    ("Content-Type", "application/x-www-form-urlencoded", "", "client_secret=canary+secret-0000", " or canary secret-0000"),
+  ])
+  func debug_answerThatRepeatsASecret_masksIt(name: String, value: String, query: String, body: String, more: String) {
+    var record = ExchangeRecord(
+      "org", .POST, url: "https://a.example.com/token" + query, headers: [(name: name, value: value)], body: Array(body.utf8))
+    let echo = "you sent canary+secret-0000 or canary%2Bsecret-0000" + more
+    record.end(with: RestResponse(status: 400, headers: [("X-Echo", echo)], body: ResponseBody(Array(#"{"m":"\#(echo)"}"#.utf8))))
+    let text = record.text(level: .debug, isStored: false, now: 0)
+    #expect(text.contains("you sent") && !text.contains("canary"), "\(text)")
+  }
+
   private func status(_ line: String) -> String {
     let words = line.split(separator: " ")
     return words.count > 6 ? String(words[6]) : line

@@ -146,13 +146,42 @@ struct EndlessQueryTests {
     "SELECT 1 FROM \(nested("{s} JOIN (", "{s}", ")", times: 20_000))",
     nested("SELECT * FROM (", "SELECT 1", ")" + String(repeating: " UNION ALL SELECT 1", count: 499), times: 80),
     "WITH c0 AS (SELECT 1 AS x)\((1...25_000).map { ", c\($0) AS (SELECT x FROM c\($0 - 1))" }.joined()) SELECT x FROM c25000",
+    // SQLite replaces the names of CTEs by their queries before anything can interrupt it.
+    doubling("SELECT x FROM c# UNION ALL SELECT x FROM c#", times: 40), doubling("SELECT a.x FROM c# a JOIN c# b", times: 40),
+    doubling("SELECT x FROM c# WHERE x IN c# OR x IN (SELECT x FROM \"C#\")", times: 40),
+    doubling("SELECT x FROM (WITH d AS (SELECT x FROM c#) SELECT x FROM d UNION ALL SELECT x FROM [d])", times: 40),
+    "WITH c0 AS (SELECT 1 AS x), a AS (SELECT x FROM c0 WHERE x IN (\(many("1", times: 300_000)))) "
+      + "SELECT 1 FROM a WHERE 1 IN a AND 2 IN a AND 3 IN a AND 4 IN a AND 5 IN a AND 6 IN a AND 7 IN a",
+    // The time to prepare these grows with the square of their number, or faster.
+    "SELECT \(many("sum({s:_soupEntryId}) OVER (ORDER BY {s:_soupEntryId} + #)", times: 250)) FROM {s}",
+    "SELECT 1 FROM {s} WHERE \(grouped("{s:_soupEntryId} <> #", " AND ", times: 90_000))",
+    "SELECT \(grouped("sum({s:_soupEntryId} + #)", " + ", times: 40_000)) FROM {s}",
+    "SELECT 1 FROM {s}_fts WHERE {s}_fts MATCH '\(nested("(", "a", ")", times: 300))'",
   ])
   func query_beyondALimit_saysSo(_ sql: String) throws {
-    let temporary = try TemporaryStore(soup: "s", [.string("k")])
+    let temporary = try TemporaryStore(soup: "s", [.string("k"), IndexSpec(path: "t", type: .fullText)])
     let error = failure { _ = try temporary.store.rows(sql) }
     #expect(error?.code == .queryLimit, "\(error?.message ?? "no error") for \(sql.prefix(60))")
     #expect(error?.isRetryable == false)
     #expect(try temporary.store.rows("SELECT 1") == "[[1]]")
+  }
+
+  /// CTEs of which each is made of the previous one, whose name is `c#`.
+  private static func doubling(_ query: String, times: Int) -> String {
+    let more = (1...times).map { ", c\($0) AS (\(query.replacing("#", with: "\($0 - 1)")))" }.joined()
+    return "WITH c0 AS (SELECT 1 AS x)\(more) SELECT count(*) FROM c\(times)"
+  }
+
+  private static func many(_ part: String, times: Int) -> String {
+    (0..<times).map { part.replacing("#", with: "\($0)") }.joined(separator: ", ")
+  }
+
+  /// Within SQLite's limit on the depth of an expression.
+  private static func grouped(_ part: String, _ separator: String, times: Int) -> String {
+    let parts = (0..<times).map { part.replacing("#", with: "\($0)") }
+    return stride(from: 0, to: times, by: 800).map {
+      "(" + parts[$0..<min(times, $0 + 800)].joined(separator: separator) + ")"
+    }.joined(separator: separator)
   }
 
   private static func nested(_ before: String, _ inner: String, _ after: String, times: Int) -> String {

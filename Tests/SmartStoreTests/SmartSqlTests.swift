@@ -70,6 +70,11 @@ struct SmartSqlTests {
     ("select \"{x}\" -- {", "select \"{x}\" -- {"), ("select '{employees", "select '{employees"), ("{}", "{}"), ("{", "{"),
     ("", ""),
     ("select {employees:it's}", "select json_extract(soup, '$.it''s')"),
+    ("select {employees:it'\u{301}s}", "select json_extract(soup, '$.it''\u{301}s')"),
+    (
+      "select \"a\"\"b\".{employees:x}, 'c'.{employees:x}",
+      "select json_extract(\"a\"\"b\".soup, '$.x'), json_extract('c'.soup, '$.x')"
+    ),
   ])
   func convert_text_becomesSql(_ text: String, _ sql: String) throws { #expect(try convert(text) == sql) }
 
@@ -77,6 +82,27 @@ struct SmartSqlTests {
   @Test func convert_megabyteOfOpenBraces_isReadOnce() throws {
     let sql = "select " + String(repeating: "{t ", count: 300_000), isSame = try convert(sql) == sql
     #expect(isSame)
+  }
+
+  /// With a search back to a bracket that is not there this takes minutes.
+  @Test func convert_megabyteOfClosedBrackets_isReadOnce() throws {
+    let sql = "select " + String(repeating: "].{employees:x} ", count: 60_000)
+    #expect(try convert(sql).utf8.count > sql.utf8.count)
+  }
+
+  /// CTEs that name one another once each, a few twice, and recursive ones; names of columns count little.
+  @Test(arguments: [
+    "WITH c0 AS (SELECT 1 AS x)\((1...90).map { ", c\($0) AS (SELECT x FROM c\($0 - 1))" }.joined()) SELECT x FROM c90",
+    "WITH c0 AS (SELECT 1 AS x)\((1...6).map { ", c\($0) AS (SELECT a.x FROM c\($0 - 1) a JOIN c\($0 - 1) b)" }.joined()) "
+      + "SELECT x FROM c6",
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT c.x + 1 FROM c, (SELECT 1) WHERE c.x < 3) SELECT max(x) - 2 FROM c",
+    "WITH x AS (SELECT 1 AS x), y AS (SELECT x AS y, x AS z FROM x) SELECT y FROM (WITH x AS (SELECT * FROM y) SELECT y FROM x)",
+  ])
+  func query_ofCTEs_isAnswered(_ sql: String) throws {
+    let temporary = try employees()
+    var rows: String?
+    let refusal = code { rows = try temporary.store.rows(sql) }
+    #expect(TestEngine.isSQLite ? rows == "[[1]]" : refusal == .notOnThisEngine, "\(rows ?? "") \(String(describing: refusal))")
   }
 
   @Test(arguments: [

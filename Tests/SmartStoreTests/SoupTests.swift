@@ -38,6 +38,12 @@ struct SoupTests {
     #expect(try temporary.store.soupNames() == [])
   }
 
+  @Test func register_nameWithAZeroByte_saysSo() throws {
+    let temporary = try TemporaryStore()
+    let error = failure { try temporary.store.registerSoup("a\u{0}b", indexSpecs: [.string("a")]) }
+    #expect(error?.message.hasPrefix("soup name 'a\\0b' contains a zero byte") == true, "\(error?.message ?? "")")
+  }
+
   @Test(arguments: ["123This should-be a_valid.soup+name!?100", "'; DROP TABLE soup_attrs; --", "\"", "Göktuğ", " ", "select"])
   func register_freeFormName_works(_ name: String) throws {
     let temporary = try TemporaryStore(soup: name, [.string("a")])

@@ -70,7 +70,8 @@ int tureen_open(const char *options, tureen **out, char **error);
 
 /* Closes a host: refuses new calls, stops its syncs at their next page, closes stores and connections, waits until this is done,
  * and answers every pending call with the error bridge/closed, on this thread, before it returns. It does not wait for servers or
- * long queries: requests in flight are aborted, and running queries are ended.
+ * long queries: requests in flight are aborted, and running queries are ended. One that the database cannot end is left to its
+ * thread after five seconds.
  *
  * It may be called inside a callback; the surrounding tureen_poll then returns. While another thread is in tureen_poll, it waits
  * until the callback that runs there has returned. A second call does nothing; on another thread it waits for the first.
@@ -123,7 +124,8 @@ int64_t tureen_pending(tureen *t);
  * sessionNeeded, userSwitched or uncaughtError (see bridge-spec/events), or a name with a dot for an event of a plug-in. The
  * event of a sync follows its answer; if an event has no detail, json is null.
  * Listeners are called in the order in which they were added. A listener that is added during an event gets only later ones.
- * Returns a positive number for tureen_unlisten; TUREEN_MISUSE (NULL or another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
+ * Returns a positive number for tureen_unlisten; TUREEN_MISUSE (NULL, another name, not UTF-8), TUREEN_CLOSED,
+ * TUREEN_NO_MEMORY. */
 int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);
 
 /* Removes a listener. If another thread is in tureen_poll, the listener may be running. Unknown numbers are ignored.

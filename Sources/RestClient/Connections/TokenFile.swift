@@ -17,6 +17,8 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
   private static let reserved = 64 * 1024
   /// Milliseconds between two attempts to take the lock.
   private static let lookEveryMs: UInt32 = 20
+  /// Attempts during which the holder is stopped before the wait ends, two seconds: a debugger or a shell may continue it.
+  private static let looksAtStopped = 100
 
   /// Takes the lock, blocking the thread while another process holds it.
   ///
@@ -27,20 +29,29 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
   ///   `FileError` if the folder is not usable.
   package convenience init(folder: String, name: String = "session", patienceMs: Int64) throws {
     try self.init(unlocked: folder, name)
-    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    var wait = Wait(patienceMs)
     while try !isLocked() {
-      guard SystemClock.monotonicMilliseconds() < end else { throw busy }
+      if let problem = problem(&wait) { throw problem }
       usleep(Self.lookEveryMs * 1_000)
     }
+  }
+
+  /// How long this process has waited for the lock.
+  private struct Wait {
+    let end: Int64
+    /// Attempts in a row before which the holder was stopped.
+    var stops = 0
+
+    init(_ patienceMs: Int64) { end = SystemClock.monotonicMilliseconds() + patienceMs }
   }
 
   /// Takes the lock without blocking a thread. Throws ``RestError`` `.cancelled` if the task is
   /// cancelled.
   package static func locked(folder: String, name: String = "session", patienceMs: Int64) async throws -> TokenFile {
     let file = try TokenFile(unlocked: folder, name)
-    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    var wait = Wait(patienceMs)
     while try !file.isLocked() {
-      guard SystemClock.monotonicMilliseconds() < end else { throw file.busy }
+      if let problem = file.problem(&wait) { throw problem }
       do {
         try await Task.sleep(nanoseconds: UInt64(lookEveryMs) * 1_000_000)
       } catch {
@@ -59,16 +70,26 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
   }
 
   private func isLocked() throws -> Bool {
-    if flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
+    if flock(lock, LOCK_EX | LOCK_NB) == 0 {
+      LockHolder.sign(lock)
+      return true
+    }
     guard errno == EWOULDBLOCK || errno == EINTR else {
       throw FileError("cannot lock \(lockPath): \(String(cString: strerror(errno)))")
     }
     return false
   }
 
-  private var busy: RestError {
-    RestError(
-      code: .signInBusy, message: "another process has been signing in for too long: it holds \(lockPath)", outcome: .notSent)
+  /// Returns why the wait ends without the lock: it was too long, or the holder is stopped and stays so.
+  private func problem(_ wait: inout Wait) -> RestError? {
+    let holder = LockHolder(lock), isLate = SystemClock.monotonicMilliseconds() >= wait.end
+    wait.stops = holder?.isStopped == true ? wait.stops + 1 : 0
+    let isStopped = wait.stops >= Self.looksAtStopped
+    guard isLate || isStopped else { return nil }
+    let name = holder?.name ?? "another process"
+    let what = isStopped ? "\(name) is signing in and is stopped" : "\(name) has been signing in for too long"
+    let remedy = holder.map { "; " + $0.remedy(isStopped: isStopped) } ?? ""
+    return RestError(code: .signInBusy, message: "\(what): it holds \(lockPath)\(remedy)", outcome: .notSent)
   }
 
   deinit { release() }

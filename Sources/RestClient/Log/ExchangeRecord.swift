@@ -1,3 +1,4 @@
+import JSON
 import Support
 
 /// An entry of the request log: one exchange with a server.
@@ -90,21 +91,47 @@ package struct ExchangeRecord: Sendable {
     return lines
   }
 
-  /// Values of secret fields in the form body, such as `client_secret`: a server may repeat them.
+  /// Values of secret fields in the URL and the body, such as `client_secret`: a server may repeat them.
   private var formSecrets: [String] {
+    let query = url.firstIndex(of: "?").map { Self.secrets(inForm: url[url.index(after: $0)...]) } ?? []
+    guard let requestBody else { return query }
     let type = requestHeaders.first { $0.name.equalsIgnoringCase("Content-Type") }?.value.lowercased() ?? ""
-    guard type.hasPrefix("application/x-www-form-urlencoded"), let requestBody else { return [] }
-    return String(decoding: requestBody, as: UTF8.self).split(separator: "&").compactMap { field in
+    if type.hasPrefix("application/x-www-form-urlencoded") {
+      return query + Self.secrets(inForm: String(decoding: requestBody, as: UTF8.self)[...])
+    }
+    return query + ((try? JSONValue(parsing: requestBody)).map(Self.secrets(in:)) ?? [])
+  }
+
+  private static func secrets(inForm text: Substring) -> [String] {
+    text.split(separator: "&").flatMap { field -> [String] in
       let parts = field.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2, SecretNames.isSecret(parameter: PercentEncoding.decode(parts[0]) ?? "") else { return nil }
-      return PercentEncoding.decode(parts[1])
+      guard parts.count == 2, SecretNames.isSecret(parameter: PercentEncoding.decode(parts[0]) ?? "") else { return [] }
+      // A form has a plus for a blank, a URL need not.
+      return [String(parts[1]), parts[1].split(separator: "+").joined(separator: " ")].compactMap { PercentEncoding.decode($0) }
     }
   }
 
-  /// Values of authorization headers: a server may repeat them.
+  private static func secrets(in json: JSONValue) -> [String] {
+    switch json {
+    case .object(let members):
+      members.flatMap { name, value -> [String] in
+        if let text = value.stringValue { return SecretNames.isSecret(member: name) ? [text] : [] }
+        return secrets(in: value)
+      }
+    case .array(let elements): elements.flatMap(secrets(in:))
+    default: []
+    }
+  }
+
+  /// Values of authorization headers, and what `Basic` encodes: a server may repeat them.
   private var authorizationSecrets: [String] {
-    requestHeaders.filter { SecretNames.isSecret(header: $0.name) }.flatMap { header in
-      [header.value] + header.value.split(separator: " ").dropFirst().map(String.init)
+    requestHeaders.filter { SecretNames.isSecret(header: $0.name) }.flatMap { header -> [String] in
+      let words = header.value.split(separator: " ").map(String.init)
+      guard words.first?.lowercased() == "basic", words.count == 2, let pair = Base64.decode(words[1]) else {
+        return [header.value] + words.dropFirst()
+      }
+      let text = String(decoding: pair, as: UTF8.self), secret = text.split(separator: ":", maxSplits: 1).last.map(String.init)
+      return [header.value, words[1], text] + [secret, secret.flatMap { PercentEncoding.decode($0[...]) }].compactMap { $0 }
     }
   }
 }

@@ -1,3 +1,5 @@
+import Support
+
 /// An expression to compare, sort or group by: its SQL and its properties in SOQL.
 struct Operand {
   var sql: String
@@ -22,7 +24,7 @@ struct Operand {
   /// SQL for the position of a value in the picklist; other values come after all of them, and null
   /// stays null.
   var rank: String {
-    let places = picklist.enumerated().map { "WHEN '\($1.replacing("'", with: "''"))' THEN \($0)" }
+    let places = picklist.enumerated().map { "WHEN \($1.quoted(with: UInt8(ascii: "'"))) THEN \($0)" }
     return "CASE WHEN \(sql) IS NULL THEN NULL ELSE CASE \(sql) COLLATE NOCASE \(places.joined(separator: " ")) "
       + "ELSE \(picklist.count) END END"
   }

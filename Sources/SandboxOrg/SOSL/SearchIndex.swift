@@ -1,4 +1,5 @@
 import Database
+import Support
 
 /// The full-text index of one object: an FTS5 table over its text columns, maintained by triggers.
 ///
@@ -121,7 +122,7 @@ struct SearchIndex {
   private static func quoted(_ text: String) -> String? {
     guard text.unicodeScalars.contains(where: SearchTokens.isTokenCharacter) else { return nil }
     // FTS5 reads expressions as C strings.
-    return "\"\(text.replacing("\"", with: " ").replacing("\0", with: " "))\""
+    return "\"\(text.replacingBytes("\"", with: " ").replacing("\0", with: " "))\""
   }
 
   private func word(_ word: String) throws -> String? {

@@ -1,3 +1,5 @@
+import Support
+
 /// Compiles expressions over the fields of one row to SQL: formula fields and the conditions of
 /// validation rules.
 ///
@@ -154,7 +156,5 @@ struct Formula {
     index += 1
   }
 
-  static func literal(_ text: String) -> String {
-    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-  }
+  static func literal(_ text: String) -> String { text.quoted(with: UInt8(ascii: "'")) }
 }

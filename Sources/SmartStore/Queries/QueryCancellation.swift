@@ -11,7 +11,7 @@ public final class QueryCancellation: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Duplicates `isCancelled` without a lock, because the query checks it 20,000 times a second.
+  /// Duplicates `isCancelled` without a lock, because the query checks it 200,000 times a second.
   private let flag = Atomic(false), isToEndSoon = Atomic(false)
   /// How often the query has checked for cancellation.
   private let looks = Atomic(0)

@@ -32,7 +32,7 @@ package struct SmartSql {
   /// The length of the output at the end of the statement; only blanks and comments may follow.
   private var end: Int?
   private var isStatement = true
-  private var nesting = QueryNesting()
+  private var nesting = QueryNesting(), hasWith = false
 
   /// - Parameters:
   ///   - isStatement: Whether the text is a complete statement. A fragment, made from a query spec,
@@ -54,6 +54,7 @@ package struct SmartSql {
     if isStatement { try converter.refuseWrites() }
     while converter.i < converter.text.count { try converter.step() }
     if let end = converter.end { converter.out.removeSubrange(end...) }
+    if converter.hasWith { try QueryExpansion(converter.out).check() }
     return String(decoding: converter.out, as: UTF8.self)
   }
 
@@ -125,12 +126,23 @@ package struct SmartSql {
   /// Counts what opens, closes or begins at this byte.
   private mutating func countNesting() throws {
     switch text[i] {
-    case UInt8(ascii: "("): try nesting.open()
+    case UInt8(ascii: "("):
+      try nesting.open()
+      if followsWord { try nesting.addCall() }
     case UInt8(ascii: ")"): nesting.close()
     case UInt8(ascii: "s"), UInt8(ascii: "S"): if isAtWord("select") { try nesting.addSelect() }
     case UInt8(ascii: "v"), UInt8(ascii: "V"): if isAtWord("values") { try nesting.addSelect() }
+    case UInt8(ascii: "a"), UInt8(ascii: "A"): if isAtWord("and") { try nesting.addTerm() }
+    case UInt8(ascii: "o"), UInt8(ascii: "O"): if isAtWord("over") { try nesting.addWindow() }
+    case UInt8(ascii: "w"), UInt8(ascii: "W"): if isAtWord("with") { hasWith = true }
     default: break
     }
+  }
+
+  /// Whether a word, a name in quotes or a comment stands before the next byte.
+  private var followsWord: Bool {
+    guard let last = out.last(where: { !$0.isASCIIWhitespace }) else { return false }
+    return SmartSql.isWord(last) || "\"`]/".utf8.contains(last)
   }
 
   /// - Parameter word: In lower case.

@@ -1,4 +1,5 @@
 import Database
+import Support
 import Synchronization
 
 /// The reading connections of a store: opened on demand, a handful at most, each used by one thread
@@ -27,6 +28,7 @@ final class ReaderPool: Sendable {
   private let busyTimeoutMs: Int32
   private let wantedIndexes: WantedIndexes
   private let turns = ReadTurns<Reader>(most: Tuning.readers, mostSmart: Tuning.smartReaders)
+  private let kept = Mutex<FolderLock?>(nil)
   /// The number of readers opened so far.
   private let opened = Atomic(0)
 
@@ -69,7 +71,10 @@ final class ReaderPool: Sendable {
 
   /// Cancels queries, waits for the readers in use, then closes all. Waiting reads fail with
   /// `.storeClosed`.
-  func close() {
+  /// - Parameter lock: The lock on the store's folder. A query that nothing can end keeps it: the file must
+  ///   not be replaced while a connection is open.
+  func close(releasing lock: FolderLock?) {
     for reader in turns.close() { reader.close() }
+    if !turns.isAtRest { kept.withLock { $0 = lock } }
   }
 }

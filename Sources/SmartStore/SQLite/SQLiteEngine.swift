@@ -110,7 +110,7 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       writer?.close()
       writer = nil
     }
-    readers.close()
+    readers.close(releasing: writerQueue.sync { folderLock })
     writerQueue.sync { folderLock = nil }
   }
 

@@ -14,7 +14,9 @@ class SQLiteSnapshot: StoreSnapshot {
   func run<T>(for query: QueryCancellation, _ body: () throws -> T) throws -> T {
     guard !query.isCancelled else { throw StoreError.cancelled }
     do {
-      return try connection.whileAllowed(query.allowsStep, body)
+      return try connection.readWhileAllowed(
+        query.allowsStep,
+        wasTooLarge: { DatabaseError.isTooLarge(($0 as? StoreError)?.sqliteCode ?? ($0 as? DatabaseError)?.code) }, body)
     } catch let error as DatabaseError where error.isInterrupted && query.isCancelled {
       throw StoreError.cancelled
     }

@@ -43,7 +43,7 @@ enum Schema {
 
   static func configureReader(_ connection: Connection) throws {
     try setCache(connection, kibibytes: Tuning.readerCacheKiB)
-    if Connection.keepsResultsInMemory { try connection.execute("PRAGMA temp_store = MEMORY") }
+    if Connection.isMemoryLimited { try connection.execute("PRAGMA temp_store = MEMORY") }
     connection.setLimit(.valueBytes, Tuning.queryValueBytes)
     // The wrapper around smart SQL, and column names in place of paths, add to its length.
     connection.setLimit(.sqlBytes, Tuning.querySqlBytes * 2)

@@ -21,7 +21,13 @@ package struct Soup: Sendable, Equatable {
   /// Throws unless the name can be registered.
   package static func validate(name: String) throws(StoreError) {
     guard !name.isEmpty else { throw StoreError(.invalidSoupName, "Bogus soup name: it is empty") }
-    guard !name.utf8.contains(where: "{}:\0".utf8.contains) else {
+    guard !name.utf8.contains(0) else {
+      throw StoreError(
+        .invalidSoupName,
+        "soup name '\(name.split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\\0"))' "
+          + "contains a zero byte, which SQLite and smart SQL end a text at")
+    }
+    guard !name.utf8.contains(where: "{}:".utf8.contains) else {
       throw StoreError(.invalidSoupName, "soup name '\(name)': '{', '}' and ':' are reserved for smart SQL")
     }
   }

@@ -49,11 +49,16 @@ package final class ReadTurns<Reader: Sendable>: Sendable {
   }
 
   private let state: Mutex<State>
+  private let patienceMs: Int
 
   /// - Parameters:
   ///   - most: The number of reads at once.
   ///   - mostSmart: The number of smart queries among them.
-  package init(most: Int, mostSmart: Int) { state = Mutex(State(most: most, mostSmart: mostSmart)) }
+  ///   - patienceMs: How long closing waits for reads that do not end although they are cancelled.
+  package init(most: Int, mostSmart: Int, patienceMs: Int? = nil) {
+    self.patienceMs = patienceMs ?? Tuning.closePatienceMs
+    state = Mutex(State(most: most, mostSmart: mostSmart))
+  }
 
   /// Runs `body` in a turn; waits for it.
   /// - Parameter query: Cancels the wait as well. Closing cancels the query.
@@ -68,6 +73,9 @@ package final class ReadTurns<Reader: Sendable>: Sendable {
   package func throwIfClosed() throws {
     if state.withLock({ $0.isClosed }) { throw StoreError.closed }
   }
+
+  /// Whether no read has a turn.
+  var isAtRest: Bool { state.withLock { $0.taken == 0 } }
 
   private func begin(_ query: QueryCancellation?, isSmart: Bool) throws {
     let waiter = try state.withLock { state throws -> Waiter? in
@@ -131,18 +139,21 @@ package final class ReadTurns<Reader: Sendable>: Sendable {
   }
 
   /// Cancels queries and waits for the running reads. Waiting and later ones fail with
-  /// `.storeClosed`.
+  /// `.storeClosed`. Queries that do not end in time close their readers themselves.
   /// - Returns: The idle readers, which the caller closes.
   package func close() -> [Reader] {
     let done = DispatchSemaphore(value: 0)
-    let (idle, queries) = state.withLock { state in
+    let (idle, queries) = state.withLock { state -> ([Reader], [QueryCancellation]) in
       state.isClosed = true
       if state.taken == 0 { done.signal() } else { state.closers.append(done) }
       defer { state.idle = [] }
       return (state.idle, Array(state.queries.values))
     }
     for query in queries { query.cancel() }
-    done.wait()
+    // A read without a query ends by itself; only a query can be somewhere in a database where nothing interrupts it.
+    while done.wait(timeout: .now() + .milliseconds(patienceMs)) == .timedOut {
+      guard state.withLock({ $0.taken > $0.queries.count }) else { break }
+    }
     return idle
   }
 }

@@ -116,8 +116,9 @@ public final class Store: Sendable {
   /// Only for a program that owns its process, before it opens a store.
   public static func ownProcess() { SQLiteEngine.ownProcess() }
 
-  /// Limits the memory of SQLite in the whole process to 1 GiB, for untrusted queries; those that need
-  /// more fail. Under the same conditions, after ``ownProcess()``.
+  /// Limits the memory of SQLite in the whole process to 1 GiB more than it has, for untrusted queries;
+  /// those that need more fail. After ``ownProcess()`` it must come before the first store is opened. A
+  /// restricted host does it by itself.
   public static func limitMemory() { SQLiteEngine.limitMemory() }
 
   /// Runs `body` on one snapshot; suspends meanwhile.

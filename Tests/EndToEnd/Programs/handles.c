@@ -53,6 +53,8 @@ static void wrong_arguments_are_errors(const char *home) {
   t = open_at(home, "wrong");
   CHECK(tureen_exec(t, NULL, "pgSoupExists", exists, NULL, NULL, NULL) == TUREEN_MISUSE);
   CHECK(tureen_exec(t, service, NULL, exists, NULL, NULL, NULL) == TUREEN_MISUSE);
+  CHECK(tureen_listen(t, "a.\xff", on_event, NULL) == TUREEN_MISUSE);
+  CHECK(tureen_listen(t, "a.\xc3", on_event, NULL) == TUREEN_MISUSE);
   CHECK(tureen_listen(t, "", on_event, NULL) == TUREEN_MISUSE && tureen_listen(t, "sync", NULL, NULL) < 0);
   int64_t listener = tureen_listen(t, "sync", on_event, NULL);
   CHECK(listener > 0 && tureen_unlisten(t, listener) == TUREEN_OK);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -107,7 +108,78 @@ static const struct {
     {"use memory", use_memory}, {"tell the time", tell_time}, {"eat memory", eat_memory}, {"abort", give_up},
 };
 
-int main(void) {
+/* The calls that security.md lists as allowed with any arguments. */
+static const struct {
+  const char *name;
+  long number;
+} allowed[] = {
+#define CALL(name) {#name, SYS_##name},
+    CALL(read) CALL(write) CALL(writev) CALL(ppoll) CALL(timerfd_settime) CALL(munmap) CALL(mremap) CALL(madvise) CALL(brk)
+    CALL(futex) CALL(getrandom) CALL(clock_gettime) CALL(gettimeofday) CALL(rt_sigreturn) CALL(rt_sigprocmask)
+    CALL(restart_syscall) CALL(getpid) CALL(gettid) CALL(exit) CALL(exit_group)
+#ifdef SYS_poll
+    CALL(poll) CALL(time)
+#endif
+};
+
+static int is_allowed(long number) {
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+    if (allowed[i].number == number) return 1;
+  return 0;
+}
+
+/* Makes every system call behind the filter alone, and says which are not as listed. */
+static int try_every_call(void) {
+  int count = 0;
+  for (long number = 0; number < 700; number++) {
+#ifdef __x86_64__
+    if (number == 335 || number == 336) continue; /* of uprobes: no filter sees them, and outside of a probe they do nothing */
+#endif
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(1); /* ends ppoll, which waits */
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !wall_of_system_calls()) _exit(99);
+      syscall(number, 0, 0, 0, 0, 0, 0);
+      _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    int is_refused = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 99) return puts("no filter"), 0;
+    if (is_refused == is_allowed(number)) printf("%ld is %s\n", number, is_refused ? "refused" : "allowed");
+    count += is_refused;
+  }
+  printf("%s\n", count > 600 ? "the others are refused" : "too many are allowed");
+  return 0;
+}
+
+/* Tries what the other layers stop where a container forbids the filter. Names the layers of this kernel first. */
+static int try_without_filter(void) {
+  static const tureen_worker_setup setup = {.address_space = 512u << 20};
+  static const struct {
+    const char *name;
+    long (*run)(void);
+  } tries[] = {{"open a file", open_file}, {"write a file", write_file}, {"list a folder", list_folder},
+               {"fork", fork_process},     {"eat memory", eat_memory},   {"trace a process", trace_parent}};
+  for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+      int64_t layers = wall_in_but_filter(&setup, 2);
+      if (i == 0) printf("layers %d\n", (int)layers), fflush(stdout);
+      errno = 0;
+      long result = tries[i].run();
+      _exit(result == -1 ? 1 : 0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    printf("%s: %s\n", tries[i].name, WIFSIGNALED(status) || WEXITSTATUS(status) == 1 ? "refused" : "done");
+  }
+  return 0;
+}
+
+int main(int count, char **arguments) {
+  if (count > 1) return strcmp(arguments[1], "calls") == 0 ? try_every_call() : try_without_filter();
   static const tureen_worker_setup setup = {.address_space = 512u << 20};
   for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
     fflush(stdout);

@@ -17,7 +17,13 @@ extension SQLiteSnapshot {
 
   private func translated(_ error: DatabaseError, _ spec: QuerySpec) -> StoreError? {
     let code: StoreError.Code, message: String
-    if error.isForbidden {
+    if error.isForbidden, error.message.hasSuffix("function: snippet") {
+      (code, message) = (
+        .queryLimit,
+        "smart SQL: snippet() takes the square of the matches, and is not available beside restricted scripts; "
+          + "use highlight()"
+      )
+    } else if error.isForbidden {
       (code, message) = (.notReadOnly, "Only SELECT are supported (\(inPaths(error.message)))")
     } else if error.isLimit {
       (code, message) = (.queryLimit, "the query exceeds a limit: \(inPaths(error.message))")
