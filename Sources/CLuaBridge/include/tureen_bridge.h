@@ -142,6 +142,10 @@ typedef struct tureen_limits {
   int is_restricted;     /* 1: no files, processes, loaders and `debug` */
 } tureen_limits;
 
+/* Writes out what scripts have printed. Returns the errno with which standard output failed, now or earlier; 0 if it has
+ * everything, or if its reader is gone. */
+int tureen_output_failure(void);
+
 /* Opens a state with the standard libraries and the bridge; `tureen` is loaded but not a global. Returns NULL with a message in
  * *error if there is no memory. `limits` may be NULL. Takes ownership of *host even if it fails. Never raises. */
 struct lua_State *_Nullable tureen_state_open(const tureen_host *_Nonnull host, const tureen_limits *_Nullable limits,
