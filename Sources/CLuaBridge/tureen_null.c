@@ -1,5 +1,5 @@
-/* JSON's null is the light userdata NULL. All light userdata of a state share one metatable, so that a program decides whether the
- * bridge sets it. Other light userdata behave as without it. */
+/* JSON's null is the light userdata NULL. All light userdata of a state share one metatable, so that a program decides
+ * whether the bridge sets it. Other light userdata behave as without it. */
 #include "tureen_bridge_internal.h"
 
 static int is_null(lua_State *L, int index) { return lua_islightuserdata(L, index) && lua_touserdata(L, index) == NULL; }

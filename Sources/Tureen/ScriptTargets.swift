@@ -49,7 +49,8 @@ extension ScriptTargets: ConflictResolverSource {
     let noScript = SyncError(
       .resolver,
       "\(label): the option 'resolver' names a function of a Lua script, and none is running: the conflict stays, for "
-        + "getConflicts and resolveConflict, and all other records were synced. Run the sync in that script, or leave the option out")
+        + "getConflicts and resolveConflict, and all other records were synced. Run the sync in that script, or leave the "
+        + "option out")
     let request: JSONObject = [
       "implementation": .string(name), "function": "resolveConflict", "arguments": .object(conflict.json),
     ]

@@ -64,9 +64,8 @@ extension TureenCommand {
   /// usage of all.
   private static func refuse(_ error: ValidationError, _ command: any ParsableCommand.Type) -> Never {
     let usage = usageString(for: command).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n       ")
-    write(
-      "Error: \(TerminalText.escaped(error.message))\nUsage: \(usage)\n  See '\(path(of: command)) --help' for more information.\n",
-      to: STDERR_FILENO)
+    let more = "See '\(path(of: command)) --help' for more information."
+    write("Error: \(TerminalText.escaped(error.message))\nUsage: \(usage)\n  \(more)\n", to: STDERR_FILENO)
     Glibc.exit(ExitStatus.usage)
   }
 

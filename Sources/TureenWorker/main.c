@@ -40,7 +40,7 @@ static void handle_signals(void) {
   signal(SIGPIPE, SIG_IGN);
 }
 
-/* What tureen_state_run_file has for a script that chose its exit status. */
+/* The result of tureen_state_run_file for a script that chose its exit status. */
 #define EXITED 4
 /* EX_UNAVAILABLE, with which the command ends if its output is lost. */
 #define OUTPUT_LOST 69

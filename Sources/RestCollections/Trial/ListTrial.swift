@@ -123,7 +123,8 @@ package struct ListTrial: Sendable {
     outcome = ListTrial.outcome(answer, response)
     quota = Quota.words(response.response.headers, settings.quota)
     survey = response.body.withUnsafeBytes {
-      PageSurvey(target, answer, body: $0, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin),
+      PageSurvey(
+        target, answer, body: $0, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin),
         answers304: answers304)
     }
   }

@@ -35,8 +35,8 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
     return try openOrRecover(name, folder: folder, storeKey: storeKey)
   }
 
-  /// Writes the file that lists show, unless it is there: a store that was opened before, or put back from a copy, opens on a full
-  /// or read-only disk, too.
+  /// Writes the file that lists show, unless it is there: a store that was opened before, or put
+  /// back from a copy, opens on a full or read-only disk, too.
   private func writeName(_ name: String, in folder: String) throws {
     // An unfinished copy, which cannot be opened, is not listed.
     guard !FileSystem.exists("\(folder)/\(SQLiteEngine.unfinishedNameFile)") else { return }
@@ -108,7 +108,8 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
     }.sorted()
   }
 
-  /// Returns the name of a store whose `store.sqlite` was put back from a copy without the other files; nil if the folder has none.
+  /// Returns the name of a store whose `store.sqlite` was put back from a copy without the other
+  /// files; nil if the folder has none.
   private func restoredName(_ path: String, _ folder: String) -> String? {
     guard FileSystem.exists("\(path)/store.sqlite"), !FileSystem.exists("\(path)/\(SQLiteEngine.unfinishedNameFile)") else {
       return nil
