@@ -81,10 +81,11 @@ end
 local HELP = [[
 Type Lua; the value of an expression is printed. await waits for a call:
   await(smartstore.registerSoup, "people", { { path = "Id", type = "string" } })
-  await(smartstore.querySoup, "people", smartstore.buildAllQuerySpec("Id", "ascending", 10))
+  await(smartstore.querySoup, "people", smartstore.buildAllQuerySpec("Id"))
   await(mobilesync.reSync, "peopleDown")
-Modules: smartstore, mobilesync, network, keyvalue, force, oauth, json. Tab completes names and soups.
-Ctrl-C ends what runs; exit or Ctrl-D leaves. `tureen spec` lists every function.]]
+Modules: smartstore, mobilesync, network, keyvalue, force, oauth, json.
+Tab completes names and soups; `tureen exec --list` shows all calls.
+Ctrl-C ends what runs; exit or Ctrl-D leaves.]]
 local function help()
   print(HELP)
   return "done"

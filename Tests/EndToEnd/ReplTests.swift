@@ -41,7 +41,7 @@ import Testing
   func repl_help_saysWhatToType(word: String) async throws {
     let ended = try await pipe(word)
     #expect(ended.status == 0 && ended.errors == "" && ended.output.contains("exit or Ctrl-D leaves"), "\(ended)")
-    #expect(ended.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    #expect(ended.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
   @Test(arguments: [

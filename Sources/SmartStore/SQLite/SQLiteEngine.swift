@@ -93,7 +93,8 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       error.isCorrupt
         ? "\(path) is not a usable database (\(error.message)); restore a backup, or set recover = \"moveAside\" to have it kept "
           + "next to a new, empty store"
-        : "cannot open store \(path): \(error.message)", cause: error)
+        // Messages about the disk name the file themselves.
+        : "cannot open store \(path): \(error.message.replacing(": \(path)", with: ""))", cause: error)
   }
 
   /// See ``Store/ownProcess()``.
