@@ -13,5 +13,5 @@ int tureen_output_failure(void) {
   /* An earlier write failed. A pipe without a reader is not a failure. */
   struct pollfd output = {.fd = STDOUT_FILENO};
   if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return 0;
-  return EIO;
+  return -1;
 }

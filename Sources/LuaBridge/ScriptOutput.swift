@@ -4,6 +4,7 @@ import CLuaBridge
 public enum ScriptOutput {
   /// Writes it out.
   ///
-  /// - Returns: The errno with which standard output failed, now or earlier; 0 if it has everything, or if its reader is gone.
+  /// - Returns: 0 if standard output has everything, or if its reader is gone; the errno with which it fails now; -1 if it failed
+  ///   earlier.
   public static func flush() -> Int32 { tureen_output_failure() }
 }

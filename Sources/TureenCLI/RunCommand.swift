@@ -194,7 +194,7 @@ func write(_ text: String, to descriptor: Int32) {
 enum LostOutput {
   private static let first = Atomic<Int32>(0)
 
-  /// The errno of the first failure.
+  /// The errno of the first failure; -1 if it is not known.
   static var failure: Int32? {
     let failure = first.load(ordering: .acquiring)
     return failure == 0 ? nil : failure

@@ -21,7 +21,8 @@ struct TureenCommand: ParsableCommand {
     start(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
     LostOutput.noteStandardStream()
     if let failure = LostOutput.failure {
-      complain("standard output cannot be written: \(String(cString: strerror(failure)))")
+      let why = failure > 0 ? ": \(String(cString: strerror(failure)))" : "; is its disk full?"
+      complain("standard output cannot be written\(why)")
       Glibc.exit(ExitStatus.unavailable)
     }
   }

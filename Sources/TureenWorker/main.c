@@ -49,7 +49,8 @@ static void handle_signals(void) {
 static int lost_output(int64_t status) {
   int failure = tureen_output_failure();
   if (status != 0 || failure == 0) return 0;
-  fprintf(stderr, "tureen: standard output cannot be written: %s\n", strerror(failure));
+  fprintf(stderr, "tureen: standard output cannot be written%s%s\n", failure > 0 ? ": " : "; is its disk full?",
+          failure > 0 ? strerror(failure) : "");
   return OUTPUT_LOST;
 }
 

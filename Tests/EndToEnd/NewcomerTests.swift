@@ -80,7 +80,7 @@ import Testing
     for script in ["p.lua", "long.lua"] {
       let words = (["run"] + options + [script]).joined(separator: " ")
       let full = try await shell("\"$0\" \(words) > /dev/full", in: place)
-      #expect(full.status == 69 && full.errors.contains("standard output cannot be written: No space left"), "\(full)")
+      #expect(full.status == 69 && full.errors.contains("standard output cannot be written"), "\(full)")
       let gone = try await shell("\"$0\" \(words) | head -c 1; true", in: place)
       #expect(gone.errors == "", "\(gone)")
       let kept = try await shell("\"$0\" \(words) > kept.txt", in: place)
