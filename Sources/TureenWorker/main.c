@@ -40,27 +40,12 @@ static void handle_signals(void) {
   signal(SIGPIPE, SIG_IGN);
 }
 
-/* The result of tureen_state_run_file for a script that chose its exit status. */
-#define EXITED 4
-/* EX_UNAVAILABLE, with which the command ends if its output is lost. */
-#define OUTPUT_LOST 69
-
-/* Returns the exit status of a script that succeeded but whose output was lost, which is said; 0 if it was not. */
-static int lost_output(int64_t status) {
-  int failure = tureen_output_failure();
-  if (status != 0 || failure == 0) return 0;
-  fprintf(stderr, "tureen: standard output cannot be written%s%s\n", failure > 0 ? ": " : "; is its disk full?",
-          failure > 0 ? strerror(failure) : "");
-  return OUTPUT_LOST;
-}
-
 /* Sends the last frame and ends the process. */
 static _Noreturn void done(int64_t status, struct lua_State *L, tureen_bytes message) {
-  int lost = lost_output(status);
   fflush(NULL);
-  tureen_frame frame = {.kind = TUREEN_FRAME_DONE, .number = lost != 0 ? EXITED : status};
+  tureen_frame frame = {.kind = TUREEN_FRAME_DONE, .number = status};
   const char *failure = L == NULL ? "" : tureen_state_failure(L);
-  frame.part[0] = (uint32_t)((lost != 0 ? lost : L == NULL ? -1 : tureen_state_exit_status(L)) + 1);
+  frame.part[0] = (uint32_t)((L == NULL ? -1 : tureen_state_exit_status(L)) + 1);
   frame.part[1] = (uint32_t)(L == NULL ? 0 : tureen_state_limit(L));
   frame.part[2] = (uint32_t)strlen(failure);
   frame.part[3] = L != NULL && tureen_break_happened(L);
