@@ -28,8 +28,9 @@ local function wait_for(fn, ...)
 end
 
 --- Resolves fields that both sides changed: the server's title wins, both phone numbers are kept, all other conflicts
---- stay open.
+--- stay open. So do deletions: to return a record would undo them, and conflict.server is null if it was deleted there.
 mobilesync.registerResolver("contactResolver", function(conflict)
+  if conflict.kind ~= "changed" then return "skip" end
   local record = conflict.merged
   for _, field in ipairs(conflict.fields) do
     if field == "Title" then
@@ -46,8 +47,10 @@ end)
 --- Reports the unresolved conflicts while the sync runs.
 tureen.document.addEventListener("syncConflict", function(event)
   local conflict = event.detail
-  say("conflict", "%s: %s here, %s on the server, %s before (field %s)", conflict["local"].LastName,
-    conflict["local"].Email, conflict.server.Email, conflict.base.Email, table.concat(conflict.fields, ", "))
+  local here, server, base = conflict["local"], tureen.valueOr(conflict.server, {}), tureen.valueOr(conflict.base, {})
+  if conflict.kind ~= "changed" then return say("conflict", "%s: %s", here.LastName, conflict.kind) end
+  say("conflict", "%s: %s here, %s on the server, %s before (field %s)", here.LastName, here.Email, server.Email,
+    base.Email, table.concat(conflict.fields, ", "))
 end)
 
 --- Runs a saved sync by its name. The first time it creates the sync.

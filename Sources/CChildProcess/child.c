@@ -32,7 +32,12 @@ static int become(pid_t parent, const char *path, char *const *arguments, char *
   if (getppid() != parent) return ECHILD;
   setpgid(0, 0);
   struct sigaction usual = {.sa_handler = SIG_DFL};
-  for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
+  for (int number = 1; number < NSIG; number++) {
+    struct sigaction current;
+    /* nohup ignores it for all that it starts; this process never does. */
+    if (number == SIGHUP && sigaction(number, NULL, &current) == 0 && current.sa_handler == SIG_IGN) continue;
+    sigaction(number, &usual, NULL);
+  }
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

@@ -67,6 +67,13 @@ int tureen_answer_call(lua_State *L);
 
 /* Functions of the core: encode and decode Base64. */
 int tureen_to_base64(lua_State *L);
+
+/* Gives null a name in this state: it prints "null", and errors name it. See tureen_null.c.             [-0, +0, e] */
+void tureen_null_describe(lua_State *L);
+/* describe_null(): the same for scripts                                                                 [-0, +0, e] */
+int tureen_core_describe_null(lua_State *L);
+/* value_or(value, [default]) -> value, or default if it is nil or null                                  [-2, +1, e] */
+int tureen_core_value_or(lua_State *L);
 int tureen_from_base64(lua_State *L);
 
 /* Pushes the innermost position in the script's own code as "name:line", or nothing.                 [-0, +0..1, e] */

@@ -372,9 +372,10 @@ void tureen_core_push(lua_State *L) {
       {"answer", tureen_answer_call},  {"guest_calls", core_guest_calls},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
-      {"from_base64", tureen_from_base64}, {NULL, NULL}};
+      {"from_base64", tureen_from_base64}, {"describe_null", tureen_core_describe_null},
+      {"value_or", tureen_core_value_or}, {NULL, NULL}};
   int bridge = lua_gettop(L);
-  lua_createtable(L, 0, 34);
+  lua_createtable(L, 0, 36);
   lua_pushvalue(L, bridge);
   luaL_setfuncs(L, functions, 1);
   lua_pushlightuserdata(L, NULL);

@@ -61,6 +61,7 @@ static int open_protected(lua_State *L) {
   tureen_bridge_open(L, host);
   lua_setfield(L, -2, "tureen");
   tureen_bridge_of(L)->owner = TUREEN_OWNER_PROMPT;
+  tureen_null_describe(L);
   if (tureen_meter_of(L) != NULL) tureen_restrict_escapes(L);
   return 0;
 }

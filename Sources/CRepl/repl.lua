@@ -1,6 +1,6 @@
 -- The Lua part of the prompt of `tureen repl`. The program calls it with a verb and a text, and gets a text:
 --   setup   "width color"           "" - call it first, and whenever the terminal's size changes
---   line    a typed line            "more": the statement is incomplete; "running": it waits; "done"
+--   line    a typed line            "more": the statement is incomplete; "running": it waits; "done"; "exit"
 --   poll    -                       delivers events and results; "running" or "done"
 --   cancel  -                       cancels the running statement and discards the typed lines; "running" or "done"
 --   pending -                       the number of pending calls
@@ -77,6 +77,28 @@ local function state()
   return "done"
 end
 
+-- Words that are not Lua, which people type first.
+local HELP = [[
+Type Lua; the value of an expression is printed. await waits for a call:
+  await(smartstore.registerSoup, "people", { { path = "Id", type = "string" } })
+  await(smartstore.querySoup, "people", smartstore.buildAllQuerySpec("Id"))
+  await(mobilesync.reSync, "peopleDown")
+Modules: smartstore, mobilesync, network, keyvalue, force, oauth, json.
+Tab completes names and soups; `tureen exec --list` shows all calls.
+Ctrl-C ends what runs; exit or Ctrl-D leaves.]]
+local function help()
+  print(HELP)
+  return "done"
+end
+local function exit() return "exit" end
+local words = { help = help, ["?"] = help, exit = exit, quit = exit }
+
+--- Returns the function of a word, unless the script has a variable of that name.
+local function word(text)
+  local name = text:match "^%s*([%a?]+)%s*$"
+  return name and rawget(_G, name) == nil and words[name]
+end
+
 local verbs = {}
 
 function verbs.setup(text)
@@ -86,6 +108,8 @@ function verbs.setup(text)
 end
 
 function verbs.line(text)
+  local special = not typed and word(text)
+  if special then return special() end
   typed = typed and (typed .. "\n" .. text) or text
   if not typed:find("%S") then
     typed = nil

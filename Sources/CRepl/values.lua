@@ -156,28 +156,40 @@ local function cell(value)
   return M.inline(value, MAX_DEPTH - 1, {})
 end
 
+--- Returns the fields of a query spec that the statement gets from a variable: what it sorts by, and what it compares.
+local function fields_of_spec(name)
+  local spec, fields = rawget(_G, name), {}
+  if type(spec) ~= "table" or type(rawget(spec, "queryType")) ~= "string" then return fields end
+  for _, key in ipairs { "orderPath", "indexPath" } do
+    local path = rawget(spec, key)
+    if type(path) == "string" then fields[#fields + 1] = path:match "^[^.]+" end
+  end
+  return fields
+end
+
 --- Returns the position of each name in the statement. Columns for mentioned fields come first, in that order.
 local function places_in_statement()
   local places = {}
-  for place, name in M.asked:gmatch("()([%a_][%w_]*)") do places[name] = places[name] or place end
+  for place, name in M.asked:gmatch("()([%a_][%w_]*)") do
+    places[name] = places[name] or place
+    for _, field in ipairs(fields_of_spec(name)) do places[field] = places[field] or place end
+  end
   return places
 end
 
---- Returns the columns for records, those that the statement mentions first. Omits `attributes` and the store's time stamp, and
---- shows local flags only if one of them is set.
+--- Returns the columns for records, those that the statement mentions first. Omits `attributes` and the store's time stamp
+--- unless they are mentioned, and shows local flags only if one of them is set.
 local function columns_of(records)
   local all = {}
   for _, record in ipairs(records) do
     for key in pairs(record) do all[key] = all[key] or (record[key] ~= false and record[key] ~= tureen.null) end
   end
-  local columns = {}
+  local columns, places, order = {}, places_in_statement(), {}
   for _, key in ipairs(members(all)) do
     local is_own = type(key) == "string" and key:find("^__")
-    if key ~= "attributes" and key ~= "_soupLastModifiedDate" and (all[key] or not is_own) then
-      columns[#columns + 1] = key
-    end
+    local is_noise = key == "attributes" or key == "_soupLastModifiedDate"
+    if places[key] or not is_noise and (all[key] or not is_own) then columns[#columns + 1] = key end
   end
-  local places, order = places_in_statement(), {}
   for i, key in ipairs(columns) do order[key] = places[key] or #M.asked + i end
   table.sort(columns, function(a, b) return order[a] < order[b] end)
   return columns

@@ -119,7 +119,8 @@ package final class Connection {
     guard code != SQLITE_OK else { return }
     let text = message.map { String(cString: $0) } ?? String(cString: sqlite3_errmsg(handle))
     sqlite3_free(message)
-    throw DatabaseError(code: sqlite3_extended_errcode(handle), message: text, sql: sql)
+    let extended = sqlite3_extended_errcode(handle)
+    throw DatabaseError(code: extended, message: located(text, extended), sql: sql)
   }
 
   /// Returns a prepared statement, reset and without bound values; from the cache if possible.
@@ -241,6 +242,14 @@ package final class Connection {
     if isEncrypted, code == SQLITE_ERROR, message == String(cString: sqlite3_errstr(SQLITE_ERROR)) {
       return DatabaseError(code: SQLITE_CORRUPT, message: "a page cannot be decrypted", sql: sql)
     }
-    return DatabaseError(code: code, message: message, sql: sql)
+    return DatabaseError(code: code, message: located(message, code), sql: sql)
+  }
+
+  /// Adds the file to messages about the disk, which is what a person has to look at.
+  private func located(_ message: String, _ code: Int32) -> String {
+    guard [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN].contains(code & 0xff),
+      let name = sqlite3_db_filename(handle, "main"), name.pointee != 0
+    else { return message }
+    return "\(message): \(String(cString: name))"
   }
 }

@@ -76,6 +76,7 @@ extension NetworkAction {
       .required("path", .string),
       .optional("method", .string),
       .optional("queryParams", .any),
+      .optional("body", .any),
       .optional("headerParams", .anyObject),
       .optional("fileParams", .anyObject),
       .optional("returnBinary", .boolean),

@@ -67,7 +67,7 @@ extension Host: ProgramReports {
     do {
       return try giveSession(JSONValue(parsing: json)) ? 0 : -4
     } catch {
-      Logger(label: "tureen.host").warning("tureen_give_session: \((error as? HostError)?.message ?? "not valid JSON")")
+      Logger.tureen("host").warning("tureen_give_session: \((error as? HostError)?.message ?? "not valid JSON")")
       return -1
     }
   }
@@ -85,7 +85,7 @@ public func tureenEmbeddedUncaught(
   var object = (try? JSONValue(parsing: bytes))?.objectValue ?? JSONObject()
   object["source"] = .string(source)
   let message = object["message"]?.stringValue ?? "the call failed"
-  Logger(label: "tureen.bridge").error("\(source), called without a callback, failed: \(message)")
+  Logger.tureen("bridge").error("\(source), called without a callback, failed: \(message)")
   let told: JSONValue = ["error": .object(object), "traceback": .string("in \(source), called without a callback")]
   detail.pointee = Payload(told.serialized()).release()
 }

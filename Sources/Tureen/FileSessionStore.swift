@@ -17,7 +17,7 @@ public struct FileSessionStore: SessionStore {
 
   public init(folder: String) { self.init(folder: folder, patienceMs: Tuning.sessionLockPatienceMs) }
 
-  init(folder: String, patienceMs: Int64, logger: Logger = Logger(label: "tureen.host")) {
+  init(folder: String, patienceMs: Int64, logger: Logger = Logger.tureen("host")) {
     self.folder = folder
     self.patienceMs = patienceMs
     self.logger = logger

@@ -38,7 +38,7 @@ public struct HomeNames: Sendable {
   public func orgs() -> [String] { scan?.entries.map(\.name) ?? [] }
 
   /// Returns the names of the org's users, sorted; empty for the sandbox org.
-  public func users() -> [String] { entry?.users.map(\.name) ?? [] }
+  public func users() -> [String] { entry?.callableNames ?? [] }
 
   /// Returns the names of the stores, sorted.
   public func stores(isGlobal: Bool) -> [String] {

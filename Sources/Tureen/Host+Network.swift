@@ -61,6 +61,8 @@ struct NetworkRequest: Sendable {
   let method: HTTPMethod
   let path: String
   let parameters: JSONObject
+  /// The argument `body`; nil if the parameters are the body of methods that have one.
+  let content: [UInt8]?
   let headers: [(name: String, value: String)]
   let files: [MultipartBody.File]
   let returnsBinary: Bool
@@ -76,6 +78,7 @@ struct NetworkRequest: Sendable {
     method = try Self.method(call)
     path = (call.value("endPoint")?.stringValue ?? "") + (try call.string("path"))
     parameters = try Self.parameters(call)
+    content = try Self.content(call)
     headers = try Self.headers(call)
     files = try Self.files(call)
     returnsBinary = call.value("returnBinary")?.boolValue ?? false
@@ -88,10 +91,16 @@ struct NetworkRequest: Sendable {
     guard files.isEmpty || !sendsQuery else {
       throw Self.wrong("'fileParams' needs a method with a body, such as POST, got \(method.rawValue)")
     }
+    guard content == nil || files.isEmpty else {
+      throw Self.wrong("'body' and 'fileParams' exclude each other: with 'fileParams', 'queryParams' are parts of the body")
+    }
+    guard content == nil || ![.GET, .HEAD].contains(method) else {
+      throw Self.wrong("'body' needs a method with a body, such as POST, got \(method.rawValue); queryParams are its query")
+    }
   }
 
-  /// True if the parameters are sent as the query; with other methods they are the body.
-  private var sendsQuery: Bool { [.GET, .DELETE, .HEAD].contains(method) }
+  /// True if the parameters are sent as the query; otherwise they are the body.
+  private var sendsQuery: Bool { content != nil || [.GET, .DELETE, .HEAD].contains(method) }
 
   /// Builds the request. Reads the files, so it may block on disk access.
   func restRequest() throws -> RestRequest {
@@ -104,6 +113,7 @@ struct NetworkRequest: Sendable {
       request.query = parameters.compactMap { name, value in
         value.isNull ? nil : (name: name, value: value.stringValue ?? value.text)
       }
+      request.body = content
     } else if !parameters.isEmpty || method != .POST {
       request.body = JSONValue.object(parameters).serialized()
     }
@@ -247,6 +257,16 @@ extension NetworkRequest {
       }
       return object
     case let other?: throw wrong("'queryParams' must be an object, got \(other.kindName)")
+    }
+  }
+
+  /// Reads `body`: a table, which is sent as JSON, or a text, which is sent as it is.
+  private static func content(_ call: ActionCall) throws -> [UInt8]? {
+    switch call.value("body") {
+    case nil, .null?: return nil
+    case .string(let text)?: return Array(text.utf8)
+    case let value? where value.objectValue != nil || value.arrayValue != nil: return value.serialized()
+    case let other?: throw wrong("'body' must be an object, an array or a string, got \(other.kindName)")
     }
   }
 

@@ -36,7 +36,7 @@ public final class Host: BridgeHost {
     state = Mutex(State(settings: settings))
     let events = HostEvents(targets)
     self.events = events
-    let logger = Logger(label: "tureen.plugin")
+    let logger = Logger.tureen("plugin")
     plugins = Plugins(isRestricted: settings.isRestricted, allowed: settings.allowedServices) { logger.warning("\($0)") }
     for (name, handler) in settings.services { plugins.add(name, handler) }
     program = ProgramSessions { events.sessionNeeded($0) }

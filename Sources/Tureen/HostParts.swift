@@ -29,7 +29,7 @@ struct HostParts: Sendable {
   /// Called for each request to the org.
   let userAgent: @Sendable () -> String
   let transport: TransportConfiguration
-  let logger = Logger(label: "tureen.host")
+  let logger = Logger.tureen("host")
   private let cursorIds: CursorIds
   private let storeKey: HostStoreKey
 
@@ -88,7 +88,7 @@ struct HostParts: Sendable {
     _ storeKey: HostStoreKey
   ) -> any StoreEngines {
     if let store = settings.store { return store.engines(org: owner.org, user: owner.user, password: settings.storePassword) }
-    let logger = Logger(label: "tureen.host")
+    let logger = Logger.tureen("host")
     return SQLiteEngines(
       userDirectory: userDirectory, globalDirectory: globalDirectory(home),
       recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse,
@@ -113,7 +113,7 @@ struct HostParts: Sendable {
     environment.log = settings.requestLog?.log
     environment.isOffline = settings.isOffline
     environment.reachableHosts = hosts
-    environment.logger = Logger(label: "tureen.host")
+    environment.logger = Logger.tureen("host")
     environment.observer = SyncTrafficObserver()
     let connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
     if settings.isOffline { connections.report(isOnline: false) }

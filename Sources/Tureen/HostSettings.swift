@@ -388,7 +388,9 @@ public struct HostSettings: Sendable {
   /// Returns the home that the command line uses: the given one, else that of the environment, else the default.
   /// - Throws: ``HostError`` `.invalidConfiguration` if there is none.
   public static func resolvedHome(_ given: String?) throws -> String {
-    absolute(try given ?? Environment["TUREEN_HOME"] ?? defaultHome())
+    // The current folder would become a home.
+    guard given?.isEmpty != true else { throw HostError(.invalidConfiguration, "the home is empty; name a folder, or none") }
+    return absolute(try given ?? Environment["TUREEN_HOME"] ?? defaultHome())
   }
 
   /// Checks that no other user can place a session or a store in the home, or replace the sandbox's files.

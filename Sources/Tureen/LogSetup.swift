@@ -1,12 +1,13 @@
 import Glibc
 import JSON
 import Logging
+import RestClient
 import Synchronization
 
 /// Sets up logging to stderr, with the level in `TUREEN_LOG`.
 ///
 /// Scripts and callers get failures as errors; the log adds details. Programs that embed the Swift library configure logging
-/// themselves and do not call this.
+/// themselves and do not call this; until they do, only warnings and errors are printed.
 public enum LogSetup {
   /// Logs to stderr. Levels: `trace`, `debug`, `info`, `notice`, `warning`, `error` (the default), `critical`. May be called
   /// repeatedly.
@@ -49,6 +50,7 @@ public enum LogSetup {
   }
 
   private static let once: Void = {
+    LogChoice.make()
     LoggingSystem.bootstrap { label in
       guard let level = state.withLock({ $0.threshold }) else { return SwiftLogNoOpLogHandler() }
       var handler = StreamLogHandler(label: label, stream: EscapedStandardError())

@@ -81,7 +81,7 @@ final class OrgBudget: Sendable {
       do {
         try calls.giveBack()
       } catch {
-        Logger(label: "tureen.host").debug("calls of the budget could not be given back: \(error)")
+        Logger.tureen("host").debug("calls of the budget could not be given back: \(error)")
       }
       session.close()
     }

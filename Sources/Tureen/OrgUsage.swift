@@ -73,7 +73,7 @@ final class OrgUsage: Sendable {
       if let other = inFile(), other.seenAt >= usage.seenAt { return }
       try FileSystem.write(JSONValue.object(usage.json).serialized(), to: path)
     } catch {
-      Logger(label: "tureen.host").warning("the org's API usage could not be stored: \(error)")
+      Logger.tureen("host").warning("the org's API usage could not be stored: \(error)")
     }
   }
 

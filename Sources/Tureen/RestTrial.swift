@@ -93,6 +93,13 @@ public struct RestTrial {
     }
     for finding in survey.findings { tell(RestTrial.line(finding.subject, finding.text)) }
     if list.quota == nil { tell(RestTrial.line("quota", "the answer says nothing of one")) }
+    if let later = list.later { tell("later runs: \(later.request)\n  \(later.outcome)") }
+    let isUsable = survey.isUsable && list.later?.isRefused != true
+    if list.later?.isRefused == true {
+      tell(
+        "\nThe server refuses the request of later runs: every sync after the first would fail. Is 'incremental.params' right? "
+          + "'{since}' has milliseconds unless 'incremental.format' says otherwise.")
+    }
     if !survey.advice.isEmpty {
       tell("\nKeys that would fit better:")
     } else if survey.isUsable {
@@ -101,8 +108,8 @@ public struct RestTrial {
     for line in RestTrial.spelled(survey.advice) { tell("  \(line)") }
     if !survey.unknown.isEmpty { tell("\nWhat the answer does not tell:") }
     for sentence in survey.unknown { tell("  " + sentence) }
-    guard writes else { return survey.isUsable }
-    guard survey.isUsable else {
+    guard writes else { return isUsable }
+    guard isUsable else {
       tell("\nNothing is written before the list can be read.")
       return false
     }

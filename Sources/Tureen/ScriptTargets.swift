@@ -52,8 +52,9 @@ extension ScriptTargets: ConflictResolverSource {
     let label = "resolver '\(name)'"
     let noScript = SyncError(
       .resolver,
-      "\(label): the option 'resolver' names a function of a Lua script, and none is running: without the option conflicts "
-        + "are recorded for getConflicts and resolveConflict")
+      "\(label): the option 'resolver' names a function of a Lua script, and none is running: the conflict stays, for "
+        + "getConflicts and resolveConflict, and all other records were synced. Run the sync in that script, or leave the "
+        + "option out")
     let request: JSONObject = [
       "implementation": .string(name), "function": "resolveConflict", "arguments": .object(conflict.json),
       "ifRegistered": .bool(ifRegistered),

@@ -4,7 +4,7 @@ import Tureen
 
 /// The home of a command that works with accounts and does not run a host.
 struct AccountOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory, transform: nonEmpty)
   var home: String?
 
   /// Runs `body` with the accounts. An error ends the command with its exit status.

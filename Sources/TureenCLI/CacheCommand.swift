@@ -11,7 +11,7 @@ struct CacheCommand: ParsableCommand {
 
 /// The home of the caches, and a connection.
 struct CacheOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and caches.")
+  @Option(help: "The folder of stores, sessions and caches.", transform: nonEmpty)
   var home: String?
 
   @Option(help: "The connection's name. Without it, all connections.")

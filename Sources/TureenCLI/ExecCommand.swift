@@ -31,8 +31,7 @@ struct ExecCommand: ParsableCommand {
 
   @OptionGroup var place: HostOptions
 
-  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.", completion: .directory)
-  var config: String?
+  @OptionGroup var project: ProjectOptions
 
   @Flag(help: "Print the error as a JSON object and each sync event as a line of JSON, on stderr. No progress bar.")
   var json = false
@@ -53,8 +52,6 @@ struct ExecCommand: ParsableCommand {
   @Argument(help: "The arguments, one JSON object; '-' reads it from standard input.")
   var arguments = "{}"
 
-  func validate() throws { try ProjectOptions.check(config) }
-
   func run() throws {
     if list { return try write(ActionList(service: service.map(Self.fullName)).text, to: STDOUT_FILENO) }
     guard let service = service.map(Self.fullName) else { throw ValidationError("Missing expected argument '<service>'") }
@@ -68,7 +65,8 @@ struct ExecCommand: ParsableCommand {
     let object = try parsedArguments()
     guard action != "pgObserve" else { throw ValidationError("pgObserve answers as long as a script runs: use tureen run") }
     let style: SyncDisplay.Style = json ? .json(STDERR_FILENO) : quiet ? .none : .progress
-    try BridgeCalls.run(place, configDirectory: config, store: StoreReference(of: object), style: style, isJSON: json) { calls in
+    let store = StoreReference(of: object)
+    try BridgeCalls.run(place, configDirectory: project.folder, store: store, style: style, isJSON: json) { calls in
       let reply = calls.perform(service, action, object)
       calls.finishProgress()
       return report(reply, of: action, hint: Self.hint(for: reply, object, calls))

@@ -4,7 +4,7 @@ extension ExitStatus {
   static func help(_ statuses: [(status: Int32, meaning: String)]) -> String {
     let indent = 7, width = 79
     var text = "\n\nExit status:"
-    for (status, meaning) in statuses {
+    for (status, meaning) in complete(statuses) {
       var line = "  \(status)"
       line += String(repeating: " ", count: indent - line.count)
       var isFirst = true
@@ -20,5 +20,12 @@ extension ExitStatus {
       text += "\n" + line
     }
     return text
+  }
+
+  /// Adds the status that every command can end with.
+  private static func complete(_ statuses: [(status: Int32, meaning: String)]) -> [(status: Int32, meaning: String)] {
+    guard !statuses.contains(where: { $0.status == unavailable }) else { return statuses }
+    let lost = (status: unavailable, meaning: "standard output cannot be written, such as on a full disk")
+    return (statuses + [lost]).sorted { $0.status < $1.status }
   }
 }

@@ -23,15 +23,17 @@ extension HostOptions {
 
 /// The home, org and user of a command. Every command that runs a host has these options.
 struct HostOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory, transform: nonEmpty)
   var home: String?
 
   @Option(
     help: "The org: 'sandbox', a name that tureen orgs lists, or an address. Without it the default of tureen orgs.",
-    completion: NameCompletion.org)
+    completion: NameCompletion.org, transform: nonEmpty)
   var org: String?
 
-  @Option(help: "The user of the org. Without it the one who signed in last.", completion: NameCompletion.user)
+  @Option(
+    help: "The user of the org. Without it the one who signed in last.", completion: NameCompletion.user,
+    transform: nonEmpty)
   var user: String?
 
   @Option(
@@ -88,6 +90,12 @@ struct HostOptions: ParsableArguments {
       throw ExitCode(ExitStatus.configuration)
     }
   }
+}
+
+/// Refuses an empty value, which an unset variable of a shell script leaves: it would mean the current folder, or nothing.
+func nonEmpty(_ value: String) throws -> String {
+  guard !value.isEmpty else { throw ValidationError("it is empty; leave the option out for the default") }
+  return value
 }
 
 /// The home of a command that does not run a host.

@@ -4,6 +4,8 @@ import Synchronization
 
 /// Handles Ctrl-C and SIGTERM. The first signal asks for an orderly end, the second one ends the process at once.
 ///
+/// Signals that were ignored when the process started stay ignored.
+///
 /// A SIGTERM also ends the process after two seconds, because supervisors send it only once and a stuck script must not need a
 /// SIGKILL.
 final class InterruptWatch: Sendable {
@@ -19,7 +21,7 @@ final class InterruptWatch: Sendable {
   init(endsAfterTerm: Bool = true, onFirst: @escaping @Sendable () -> Void) {
     // `onFirst` may block, and a second signal must not wait for it.
     let queue = DispatchQueue(label: "tureen.interrupts"), orderly = DispatchQueue(label: "tureen.interrupted")
-    let numbers = [SIGINT, SIGTERM]
+    let numbers = [SIGINT, SIGTERM].filter { !InheritedSignals.isIgnoredForGood($0) }
     sources = numbers.map { number in
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: queue)

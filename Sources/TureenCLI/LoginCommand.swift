@@ -28,17 +28,19 @@ struct LoginCommand: ParsableCommand {
           (130, "interrupted"),
         ]))
 
-  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory, transform: nonEmpty)
   var home: String?
 
-  @Option(help: "The name under which the home keeps the org, or its address.", completion: NameCompletion.knownOrg)
+  @Option(
+    help: "The name under which the home keeps the org, or its address.", completion: NameCompletion.knownOrg,
+    transform: nonEmpty)
   var org: String?
 
   @Option(
     help: "Where to sign in, such as the org's My Domain. Default: the org's known address, else login.salesforce.com.")
   var url: String?
 
-  @Option(help: "The user who must sign in. A session of another user is refused and ended.")
+  @Option(help: "The user who must sign in. A session of another user is refused and ended.", transform: nonEmpty)
   var user: String?
 
   @Option(help: "The consumer key of the app.")

@@ -22,13 +22,10 @@ struct ReplCommand: ParsableCommand {
 
   @OptionGroup var place: HostOptions
 
-  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.", completion: .directory)
-  var config: String?
-
-  func validate() throws { try ProjectOptions.check(config) }
+  @OptionGroup var project: ProjectOptions
 
   func run() throws {
-    let (host, sandbox) = try place.prepare(configDirectory: config)
+    let (host, sandbox) = try place.prepare(configDirectory: project.folder)
     let state = try ScriptState(host: host)
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     let status: Int32

@@ -36,7 +36,8 @@ extension RunCommand {
     defer { withExtendedLifetime(suspensions) {} }
     display.follow(isolated.bridge)
     let outcome = isolated.run(file: script, arguments: arguments)
-    display.finish()
+    display.finish(reported: isolated.failure)
+    if isolated.outputFailure != 0 { LostOutput.note(isolated.outputFailure) }
     let status = status(of: outcome, isolated, interrupts)
     if !isolated.close() {
       complain("a call of the script did not end within 5 seconds and is broken off; stores recover when they are opened again")

@@ -36,7 +36,7 @@ struct RunCommand: ParsableCommand {
             67,
             "the script was ended by an error of the sign-in, or the org or user is not known; or --sandbox-only and another org"
           ),
-          (69, "standard output cannot be used (--json)"),
+          (69, "standard output cannot be written, such as on a full disk"),
           (70, "the script was ended with its process (--isolated); the message says why"),
           (75, "the script ended because sign-ins are limited for a while; try again later"),
           (77, "the script reached a limit; the message says which and where"),
@@ -143,7 +143,7 @@ struct RunCommand: ParsableCommand {
     display.follow(bridge)
     let outcome = state.run(file: script, arguments: arguments)
     let wasBrokenOff = state.wasBrokenOff, failure = state.failure
-    display.finish()
+    display.finish(reported: failure)
     state.close()
     overtime?.cancel()
     if interrupts.happened {
@@ -194,10 +194,16 @@ func write(_ text: String, to descriptor: Int32) {
 enum LostOutput {
   private static let first = Atomic<Int32>(0)
 
-  /// The errno of the first failure.
+  /// The errno of the first failure; -1 if it is not known.
   static var failure: Int32? {
     let failure = first.load(ordering: .acquiring)
     return failure == 0 ? nil : failure
+  }
+
+  /// Notes a failure of what scripts print, which goes through the buffers of the C library.
+  static func noteStandardStream() {
+    let failure = ScriptOutput.flush()
+    if failure != 0 { note(failure) }
   }
 
   static func note(_ failure: Int32) {

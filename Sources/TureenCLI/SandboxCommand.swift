@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import Glibc
 import JSON
+import RestClient
 import Salesforce
 import Tureen
 
@@ -31,7 +32,7 @@ import Tureen
             (69, "it cannot be started: the port is in use, another one is served under this home, or a file is wrong"),
           ]))
 
-    @Option(help: "The folder of the org's data and credentials.")
+    @Option(help: "The folder of the org's data and credentials.", transform: nonEmpty)
     var home: String?
 
     @Option(help: "The port; 0 takes a free one.")
@@ -93,6 +94,12 @@ import Tureen
     @Option(help: "Append a line of JSON for each request to this file.")
     var log: String?
 
+    @Option(
+      help: ArgumentHelp(
+        "The address of the org in answers to sign-ins, for clients that accept only such as "
+          + "https://acme.my.salesforce.com; a proxy or /etc/hosts must lead there.", valueName: "url"))
+    var instanceUrl: String?
+
     @Option(help: ArgumentHelp("Refuse calls with 403 after this many in 24 hours.", valueName: "count"))
     var dailyCalls = 15_000
 
@@ -121,6 +128,9 @@ import Tureen
       guard (tlsCertificate == nil) == (tlsKey == nil) else {
         throw ValidationError("--tls-cert and --tls-key go together")
       }
+      if let url = instanceUrl, WebAddress(url) == nil || url.split(separator: "/").count != 2 || url.hasSuffix("/") {
+        throw ValidationError("--instance-url: '\(url)' is not like https://acme.my.salesforce.com, without a path")
+      }
       guard (1...1_000_000_000).contains(orgId) else { throw ValidationError("--org-id must be between 1 and 1000000000") }
       guard dailyCalls > 0 else { throw ValidationError("--daily-calls must be above 0") }
       guard (0...65535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
@@ -142,6 +152,7 @@ import Tureen
       configuration.dailyCalls = dailyCalls
       configuration.organizationNumber = orgId
       configuration.corsOrigins = corsOrigin
+      configuration.instanceURL = instanceUrl
       configuration.mounts = [forge.mount] + parse.mounts
       if contacts != nil || accounts != nil {
         configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)

@@ -20,7 +20,7 @@ struct RekeyCommand: ParsableCommand {
       new state; run it again to finish. It needs as much free space as the largest store takes.
       """)
 
-  @Option(help: "The folder of stores, sessions and the sandbox org.")
+  @Option(help: "The folder of stores, sessions and the sandbox org.", transform: nonEmpty)
   var home: String?
 
   @Option(help: "Take the new key from this file, without one line break at its end.")

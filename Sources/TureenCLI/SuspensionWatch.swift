@@ -15,6 +15,7 @@ final class SuspensionWatch: Sendable {
     sources = [suspend, proceed]
     let registered = DispatchSemaphore(value: 0)
     suspend.setEventHandler {
+      guard !InheritedSignals.isIgnoredForGood(SIGTSTP) else { return }
       onSuspend()
       kill(getpid(), SIGSTOP)
     }

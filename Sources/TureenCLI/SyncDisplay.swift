@@ -26,9 +26,21 @@ final class SyncDisplay: Sendable {
     var isFinished = false
     /// Permanent lines. They are held back until the script waits, because it may be in the middle of a line.
     var lines: [String] = []
+    /// Failures that the script may report itself, as uncaught errors.
+    var failures: [Failure] = []
     /// The syncs whose warnings have been shown.
     var warned: Set<WarnedSync> = []
   }
+
+  private struct Failure {
+    let line: String
+    let domain: String, code: String
+    /// Monotonic, in ms.
+    let at: Int64
+  }
+
+  /// How long a script has for reporting a failure itself, in ms.
+  private static let patienceMs: Int64 = 1_000
 
   private struct WarnedSync: Hashable {
     let store: String
@@ -117,10 +129,25 @@ final class SyncDisplay: Sendable {
     let now = SystemClock.monotonicMilliseconds(), hasFailed = value["status"]?.stringValue == "FAILED"
     state.withLock { state in
       let line = state.progress.note(value, id: update.syncId, of: store, at: now, reason: update.error?.message)
-      guard let line, tellsFailures || !hasFailed else { return }
+      guard let line else { return }
+      guard !hasFailed else {
+        guard tellsFailures else { return }
+        let error = update.error
+        state.failures.append(Failure(line: line, domain: error?.domain ?? "", code: error?.code ?? "", at: now))
+        return
+      }
       state.lines.append(line)
       if state.isWaiting || !isTerminal { SyncDisplay.printLines(&state) }
     }
+  }
+
+  /// Prints failures that the script has had time to report.
+  private func takeFailures(_ state: inout State, where isDue: (Failure) -> Bool) {
+    let due = state.failures.filter(isDue)
+    guard !due.isEmpty else { return }
+    state.failures.removeAll(where: isDue)
+    state.lines += due.map(\.line)
+    if state.isWaiting || !isTerminal || state.isFinished { SyncDisplay.printLines(&state) }
   }
 
   private func draw() { state.withLock { draw(&$0) } }
@@ -129,6 +156,7 @@ final class SyncDisplay: Sendable {
     state.isDue = false
     guard !state.isFinished else { return }
     let now = SystemClock.monotonicMilliseconds()
+    takeFailures(&state) { $0.at + Self.patienceMs <= now }
     guard isTerminal else {
       for line in state.progress.lines(at: now) { complain(TerminalText.line(line)) }
       return
@@ -150,10 +178,14 @@ final class SyncDisplay: Sendable {
   func clear() { state.withLock { SyncDisplay.erase(&$0) } }
 
   /// Prints the lines that are left and stops drawing.
-  func finish() {
+  ///
+  /// - Parameter reported: The error that ended the script and has been printed: a failure is told once.
+  func finish(reported: ScriptState.Failure? = nil) {
     timer?.cancel()
     state.withLock { state in
       SyncDisplay.erase(&state)
+      state.failures.removeAll { $0.domain == reported?.domain && $0.code == reported?.code }
+      takeFailures(&state) { _ in true }
       SyncDisplay.printLines(&state)
       state.isFinished = true
     }

@@ -8,6 +8,7 @@ import Tureen
 @main
 struct TureenCommand: ParsableCommand {
   static func main() {
+    InheritedSignals.note()
     occupyStandardDescriptors()
     LogSetup.standardError()
     if NameCompletion.isRequested {
@@ -17,9 +18,11 @@ struct TureenCommand: ParsableCommand {
     }
     signal(SIGPIPE, SIG_IGN)  // output without a reader is dropped; the command continues
     Store.ownProcess()
-    main(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
+    start(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
+    LostOutput.noteStandardStream()
     if let failure = LostOutput.failure {
-      complain("standard output cannot be written: \(String(cString: strerror(failure)))")
+      let why = failure > 0 ? ": \(String(cString: strerror(failure)))" : "; is its disk full?"
+      complain("standard output cannot be written\(why)")
       Glibc.exit(ExitStatus.unavailable)
     }
   }
@@ -44,6 +47,39 @@ struct TureenCommand: ParsableCommand {
 }
 
 extension TureenCommand {
+  /// Parses the command line and runs its command.
+  private static func start(_ arguments: [String]) {
+    do {
+      var command = try parseAsRoot(arguments)
+      do {
+        try command.run()
+      } catch let error as ValidationError {
+        refuse(error, type(of: command))
+      }
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  /// Ends with the usage of a command whose arguments are wrong. The parser does not know which one ran, and would print the
+  /// usage of all.
+  private static func refuse(_ error: ValidationError, _ command: any ParsableCommand.Type) -> Never {
+    let usage = usageString(for: command).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n       ")
+    let more = "See '\(path(of: command)) --help' for more information."
+    write("Error: \(TerminalText.escaped(error.message))\nUsage: \(usage)\n  \(more)\n", to: STDERR_FILENO)
+    Glibc.exit(ExitStatus.usage)
+  }
+
+  /// Returns the words that run a command, such as `tureen job add`.
+  private static func path(of command: any ParsableCommand.Type) -> String {
+    func words(to next: any ParsableCommand.Type) -> [String]? {
+      let name = next.configuration.commandName ?? ""
+      if ObjectIdentifier(next) == ObjectIdentifier(command) { return [name] }
+      return next.configuration.subcommands.lazy.compactMap(words).first.map { [name] + $0 }
+    }
+    return (words(to: TureenCommand.self) ?? ["tureen"]).joined(separator: " ")
+  }
+
   /// Opens `/dev/null` in place of standard descriptors that are closed, so that no file or socket becomes standard output.
   /// Writing to a closed standard output fails as before.
   private static func occupyStandardDescriptors() {

@@ -67,6 +67,15 @@ struct DocumentationSiteTests {
         return entry[0].stringValue?.hasPrefix("guide/syncing-well.html#") == true
           && entry[3].stringValue?.contains("conflict") == true
       })
+    // Words that people look for, whatever the page calls it.
+    for words in [["backup"], ["upgrade"], ["if-match"], ["dry", "run"], ["null"]] {
+      let isFound = entries.contains { entry in
+        let texts = (entry.arrayValue ?? []).compactMap(\.stringValue)
+        let text = texts.dropFirst().joined(separator: " ").lowercased()
+        return texts.first?.hasPrefix("guide/") == true && words.allSatisfy(text.contains)
+      }
+      #expect(isFound, "\(words)")
+    }
     let listed = Set(try #require(pages.first { $0.path == "index.html" }).links)
     for page in pages { #expect(listed.contains(page.path), "the navigation does not list \(page.path)") }
   }

@@ -336,6 +336,26 @@ import Testing
     #expect(wrong.status == 67 && !wrong.errors.contains("canary"), "\(wrong)")
   }
 
+  @Test func login_thatWouldReplaceAJobsSignIn_needsTheNameOfTheOrg() async throws {
+    let sandbox = try await sandbox()
+    let first = try await login(
+      arguments(
+        sandbox,
+        ["--client-id", sandbox.clientId, "--user", sandbox.username, "--secret-variable", "S", "--password-variable", "P"]),
+      environment: ["S": sandbox.clientSecret, "P": sandbox.password])
+    #expect(first.status == 0, "\(first)")
+    let user = sandbox.username.replacingOccurrences(of: "@", with: "%40").replacingOccurrences(of: ".", with: "%2E")
+    let file = "\(place.path)/own/orgs/prod/\(user)/credentials.json"
+    let before = try String(contentsOfFile: file, encoding: .utf8)
+    let input = try place.write(try #require(try session(user)["accessToken"]?.stringValue) + "\n", to: "token")
+    let other = ["login", "--home", place.path + "/own", "--instance", sandbox.url]
+    let refused = try await login(other, input: input)
+    #expect(refused.status == 64 && refused.errors.contains("signs in with password, which this sign-in would replace"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
+    let named = try await login(other + ["--org", "prod"], input: input)
+    #expect(named.status == 0 && named.errors.contains("signs in with password no longer: token replaces that"), "\(named)")
+  }
+
   @Test func login_sfdxURL_fromFileJSONAndStandardInput() async throws {
     let sandbox = try await sandbox(["--tls"])
     let authority = try #require(sandbox.authority), environment = ["TUREEN_CA_FILE": authority]

@@ -21,11 +21,27 @@ import Testing
     ("r = { { Id = 'a', Size = 5, Note = 'x' } }\nr -- Size, Note", "Size  Note  Id\n   5  x     a\n"),
     ("return 7", "7\n"), ("", ""), ("await(smartstore.soupExists, 'c')", "false\n"),
     ("t = {} t.t = t\nt", "{ t = { … again } }\n"),
-    ("sleep(1)", "true\n"), ("smartstore.soupExists('c')", "call 1, not awaited\n"),
+    ("sleep(1)", "true\n"), ("smartstore.soupExists('c')", "call 1, not awaited\n"), ("print(1)\nexit\nprint(2)", "1\n"), ("quit", ""), ("exit = 5\nexit", "5\n"),
+    (
+      "s = { queryType = 'range', orderPath = 'Size' }\nr = { { A = 'a', Size = 5 } }\nr, s",
+      "Size  A\n   5  a\n{ orderPath = \"Size\", queryType = \"range\" }\n"
+    ),
+    (
+      "{ { A = 'a', _soupLastModifiedDate = 5 } }",
+      "A  _soupLastModifiedDate\na" + String(repeating: " ", count: 22) + "5\n"
+    ),
+    ("r = { { A = 'a', _soupLastModifiedDate = 5 } }\nr", "A\na\n"),
   ])
   func repl_piped_showsValues(text: String, expected: String) async throws {
     let ended = try await pipe(text)
     #expect(ended.status == 0 && ended.output == expected && ended.errors == "", "\(ended)")
+  }
+
+  @Test(arguments: ["help", "?", " help "])
+  func repl_help_saysWhatToType(word: String) async throws {
+    let ended = try await pipe(word)
+    #expect(ended.status == 0 && ended.errors == "" && ended.output.contains("exit or Ctrl-D leaves"), "\(ended)")
+    #expect(ended.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
   @Test(arguments: [

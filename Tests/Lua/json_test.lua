@@ -28,6 +28,36 @@ function tests.test_encode_tables()
   same(encode({ shared, shared }), "[[1],[1]]")
 end
 
+function tests.test_describeNull_names_null_in_this_state()
+  tureen.describeNull()
+  local null = tureen.null
+  same(tostring(null), "null")
+  same(("%s"):format(null), "null")
+  raises("attempt to concatenate string and null; JSON null is tureen.null", function() return "a" .. null end)
+  raises("attempt to concatenate null and number", function() return null .. 1 end)
+  raises("attempt to concatenate null; ", function() return null .. null end)
+  raises("attempt to index null (field 'Name' of null)", function() return null.Name end)
+  raises("attempt to index null; ", function() return null[1] end)
+  raises("attempt to index null (field 'Name' of null)", function() null.Name = 1 end)
+  raises("attempt to get the length of null", function() return #null end)
+  raises("attempt to add null and number", function() return null + 1 end)
+  raises("attempt to compare number and null", function() return 1 < null end)
+  raises("attempt to negate null", function() return -null end)
+  same(null == tureen.null, true)
+  same(encode({ null }), "[null]")
+  same(getmetatable(null), false)
+end
+
+function tests.test_valueOr_replaces_nil_and_null_only()
+  same(tureen.valueOr(tureen.null, 1), 1)
+  same(tureen.valueOr(nil, "d"), "d")
+  same(tureen.valueOr(false, true), false)
+  same(tureen.valueOr(0, 1), 0)
+  same(tureen.valueOr("", 1), "")
+  same(tureen.valueOr(tureen.null), nil)
+  same(select("#", tureen.valueOr(tureen.null)), 1)
+end
+
 function tests.test_encode_calls_no_metamethods()
   local t = setmetatable({ a = 1 }, { __index = error, __pairs = error, __len = error, __tostring = error })
   same(encode(t), '{"a":1}')

@@ -145,6 +145,22 @@ import Testing
     await bench.close()
   }
 
+  /// The type is part of these targets' URLs.
+  @Test(arguments: [UploadKind.batch, .plain])
+  func syncUp_entryWithoutAType_isRefusedWithAReasonAndOthersGo(kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    try bench.createLocally("Typed")
+    try bench.createLocally("Untyped", ["attributes": .null])
+    try bench.createLocally("Typed, too")
+    let end = try await bench.up()
+    #expect(end.status == .done && end.counts.succeeded == 2 && end.counts.failed == 1)
+    #expect(try bench.serverNames() == ["Typed", "Typed, too"])
+    let error = try bench.entry(named: "Untyped")?["__last_error__"]?.stringValue ?? ""
+    #expect(error.contains("attributes.type") && error.contains("INVALID_TYPE"), "\(error)")
+    #expect(bench.org.requests().allSatisfy { $0.status < 400 })
+    await bench.close()
+  }
+
   @Test(arguments: UploadKind.allCases)
   func syncUp_deletedHereUpdatedThere_leaveThenOverwrite(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, accounts: 1)

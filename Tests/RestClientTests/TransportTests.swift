@@ -94,7 +94,7 @@ import Testing
     let error = try await withClient(server) { client in try await failure { try await client.send(get) } }
     #expect(error.code == .noResponse)
     #expect(error.outcome == .notSent)
-    #expect(error.message == "no answer from 127.0.0.1: Connection refused")
+    #expect(error.message == "no answer from 127.0.0.1:\(server.port): Connection refused")
   }
 
   @Test func send_hostWithoutAddress_isNoResponseNotSent() async throws {

@@ -60,6 +60,20 @@ private let root = "/services/async/59.0/job"
     }
   }
 
+  @Test(arguments: [("CSV", "application/json", "LastName\nA\n"), ("JSON", "text/csv", #"[{"LastName":"A"}]"#)])
+  func batches_areDescribedInTheContentTypeOfTheJob(content: String, type: String, records: String) async throws {
+    try await withOrg { _, client in
+      let job = value("id", try await send(client, "POST", "", jobXML("insert", content)))
+      let form = content == "JSON" ? "application/json" : "application/xml"
+      let made = try await send(client, "POST", "/\(job)/batch", records, type: type)
+      let id = content == "JSON" ? made.json["id"]?.stringValue ?? "" : value("id", made)
+      #expect(made.status == 201 && made.headers["content-type"] == form && id.hasPrefix("751"))
+      for path in ["/\(job)/batch", "/\(job)/batch/\(id)"] {
+        #expect(try await send(client, "GET", path, type: type).headers["content-type"] == form, "\(path)")
+      }
+    }
+  }
+
   @Test func upsertAndDelete_json_areTypedRecords() async throws {
     try await withOrg { server, client in
       try server.create("Account", fields: ["Name": "Acme", "External_Id__c": "acme"])

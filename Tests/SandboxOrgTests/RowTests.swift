@@ -20,7 +20,19 @@ private let rows = "/services/data/v66.0/sobjects"
       #expect(answer.headers["sforce-limit-info"]?.hasPrefix("api-usage=1/") == true)
       let found = try await client.send(
         "GET", "\(rows)/account/\(id)?fields=Name, OwnerId".replacingOccurrences(of: " ", with: "%20"))
+      #expect(found.json["Id"] == .string(id), "an org adds the id to the fields")
       #expect(found.json["Name"] == "Acme" && found.json["OwnerId"]?.stringValue?.hasPrefix("005") == true)
+    }
+  }
+
+  @Test(arguments: ["Id,Name", "name,id", "Name"])
+  func retrieve_someFields_haveTheIdOnce(fields: String) async throws {
+    try await withOrg { server, client in
+      let id = try server.create("Account", fields: ["Name": "Acme", "External_Id__c": "k"])
+      for path in ["Account/\(id)", "Account/External_Id__c/k"] {
+        let found = try await client.send("GET", "\(rows)/\(path)?fields=\(fields)").json.objectValue ?? [:]
+        #expect(found.keys.sorted() == ["Id", "Name", "attributes"] && found["Id"] == .string(id), "\(path)")
+      }
     }
   }
 

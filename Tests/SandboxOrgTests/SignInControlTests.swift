@@ -21,6 +21,18 @@ private let limits = "/services/data/v66.0/limits"
 
   private func port(_ url: JSONValue?) -> Int { url?.stringValue?.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
 
+  @Test func instanceURL_isToldInsteadOfTheAddress() async throws {
+    var configuration = SandboxConfiguration()
+    configuration.seed = .none
+    configuration.instanceURL = "https://acme.my.salesforce.com"
+    let server = try await SandboxServer.start(configuration)
+    let tokens = try await refresh(server)
+    #expect(tokens.json["instance_url"] == "https://acme.my.salesforce.com")
+    let answer = try await WireClient(port: server.port, token: tokens.json["access_token"]?.stringValue).send("GET", limits)
+    #expect(answer.status == 200, "the org answers at its own address, too")
+    await server.stop()
+  }
+
   // MARK: Moving
 
   @Test(arguments: ["refused", "urlNotReset", "closed"])

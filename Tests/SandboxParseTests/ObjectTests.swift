@@ -27,6 +27,15 @@ import Testing
     }
   }
 
+  @Test func stamps_haveTheMillisecondsOfTheClock() async throws {
+    try await withParse { _, client, clock async throws in
+      clock.advance(milliseconds: 345)
+      #expect(try await client.post("/classes/A", [:]).json["createdAt"] == "2026-03-02T09:00:00.345Z")
+      clock.advance(milliseconds: 1_700)
+      #expect(try await client.post("/classes/A", [:]).json["createdAt"] == "2026-03-02T09:00:02.045Z")
+    }
+  }
+
   @Test func update_isPartialAndMovesUpdatedAt() async throws {
     try await withParse { _, client, clock in
       let id = try await client.create("A", ["a": 1, "b": 2])

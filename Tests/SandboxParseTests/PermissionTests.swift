@@ -138,6 +138,17 @@ import Testing
     }
   }
 
+  @Test func schemas_defaultFile_isToldWithItsURL() async throws {
+    try await withParse { _, client, _ in
+      let file: JSONValue = ["__type": "File", "name": "cover.txt"]
+      _ = try await client.master.post("/schemas/Shelf", ["fields": ["cover": ["type": "File", "defaultValue": file]]])
+      let shelf = try await client.post("/classes/Shelf", [:])
+      let url = shelf.json["cover"]?["url"]?.stringValue ?? ""
+      #expect(url.hasSuffix("/cover.txt") && url.hasPrefix("http://"))
+      #expect(try await client.get("/classes/Shelf/\(shelf.id)").json["cover"] == shelf.json["cover"])
+    }
+  }
+
   @Test func jobsAndAggregates_needTheMasterKey() async throws {
     try await withParse { _, client, _ async throws in
       for answer in [

@@ -51,6 +51,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ["12345", "true", "null", #""q""#, "[1]"])
+  func login_queryParameters_areTexts(word: String) async throws {
+    try await withParse { _, client, _ in
+      let made = try await client.post("/users", ["username": .string(word), "password": .string(word)])
+      #expect(made.status == 201)
+      let parameters: [String: JSONValue] = ["username": .string(word), "password": .string(word)]
+      for path in ["/login", "/verifyPassword"] {
+        let answer = try await client.find(path, parameters)
+        #expect(answer.status == 200 && answer.id == made.id, "\(path): \(answer.text)")
+      }
+    }
+  }
+
   @Test func login_formsAndRefusals() async throws {
     try await withParse { _, client, _ in
       let user = try await signUp(client, "u", ["email": "u@x.org"])

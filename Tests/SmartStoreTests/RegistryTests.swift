@@ -54,6 +54,46 @@ struct RegistryTests {
     #expect(try FileSystem.entries(of: folder.path + "/user/new").filter { $0.hasPrefix("name") } == ["name"])
   }
 
+  @Test(
+    .enabled(if: TestEngine.isSQLite, "looks at the folders of stores"),
+    arguments: ["defaultStore", "a/b", "é", "e\u{301}", "100%", "%2F"])
+  func store_fileWasPutBackFromACopy_isListedAndOpens(_ name: String) throws {
+    let first = try registry.store(named: name), path = first.path, folder = FileSystem.folder(of: path)
+    try first.registerSoup("people", indexSpecs: [IndexSpec(path: "Id", type: .string)])
+    registry.close()
+    for file in try FileSystem.entries(of: folder) where file != "store.sqlite" { try FileSystem.removeTree("\(folder)/\(file)") }
+    let later = try TestEngine.registry(in: self.folder.path)
+    defer { later.close() }
+    #expect(try later.storeNames(isGlobal: false).map { Array($0.utf8) } == [Array(name.utf8)])
+    #expect(try later.store(named: name).soupNames() == ["people"])
+    #expect(FileSystem.read("\(folder)/name") == Array(name.utf8), "it heals")
+  }
+
+  @Test(.enabled(if: TestEngine.isSQLite, "looks at the folders of stores"))
+  func store_openedAgain_doesNotWriteItsName() throws {
+    let folder = FileSystem.folder(of: try registry.store(named: "a").path)
+    registry.close()
+    func node() -> UInt64 {
+      var info = stat()
+      return stat("\(folder)/name", &info) == 0 ? UInt64(info.st_ino) : 0
+    }
+    let before = node()
+    let later = try TestEngine.registry(in: self.folder.path)
+    _ = try later.store(named: "a")
+    later.close()
+    #expect(node() == before && before != 0, "the file was not replaced")
+  }
+
+  @Test(.enabled(if: TestEngine.isSQLite, "looks at the folders of stores"))
+  func storeNames_folderWithoutAStore_isNotListed() throws {
+    defer { registry.close() }
+    for name in ["empty", "bad%ZZ", "two"] { try FileSystem.makeDirectory("\(folder.path)/user/\(name)") }
+    try FileSystem.write([], to: "\(folder.path)/user/bad%ZZ/store.sqlite")
+    try FileSystem.write([], to: "\(folder.path)/user/two/store.sqlite")
+    try FileSystem.write([], to: "\(folder.path)/user/two/name.unfinished")
+    #expect(try registry.storeNames(isGlobal: false) == [])
+  }
+
   @Test func store_emptyName_isRefused() { #expect(code { _ = try registry.store(named: "") } == .invalidStoreName) }
 
   @Test func remove_namesThatAreParts_takesOnlyItsOwn() throws {

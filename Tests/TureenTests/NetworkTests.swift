@@ -52,6 +52,31 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    (#"method = "POST", body = { a = { 1, "x" } }"#, "POST", "/x", #"{"a":[1,"x"]}"#, "application/json"),
+    (#"method = "put", body = tureen.array { 1, 2 }"#, "PUT", "/x", "[1,2]", "application/json"),
+    (#"method = "PATCH", body = {}, queryParams = { q = "a b" }"#, "PATCH", "/x?q=a%20b", "{}", "application/json"),
+    (#"method = "DELETE", body = { ids = { 1 } }"#, "DELETE", "/x", #"{"ids":[1]}"#, "application/json"),
+    (
+      #"method = "POST", body = "a=1&b=2", headerParams = { ["Content-Type"] = "application/x-www-form-urlencoded" }"#,
+      "POST", "/x", "a=1&b=2", "application/x-www-form-urlencoded"
+    ),
+    (#"method = "POST", body = tureen.null, queryParams = { a = 1 }"#, "POST", "/x", #"{"a":1}"#, "application/json"),
+    (#"method = "POST", queryParams = { a = 1 }"#, "POST", "/x", #"{"a":1}"#, "application/json"),
+  ])
+  func sendRequest_body_isSent(options: String, method: String, target: String, body: String, type: String) async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    defer { server.stop() }
+    _ = try await run(
+      """
+      assert(await(network.sendRequest, { path = "\(server.url)/x", doesNotRequireAuthentication = true, \(options) }))
+      return true
+      """)
+    let sent = try #require(server.requests.first)
+    #expect(sent.method == method && sent.target == target && sent.header("content-type") == type)
+    #expect(sent.text == body)
+  }
+
   @Test func sendRequest_withoutAuthentication_sendsNoToken() async throws {
     let result = try await run(
       """
@@ -93,6 +118,14 @@ import Testing
       #"{ path = "/x", method = "POST", fileParams = { f = { fileUrl = "/no/such/file" } } }"#,
       "cannot read /no/such/file: No such file or directory"
     ),
+    (
+      #"{ path = "/x", body = { a = 1 } }"#,
+      "argument 'body' needs a method with a body, such as POST, got GET; queryParams are its query"
+    ),
+    (
+      #"{ path = "/x", method = "POST", body = "a", fileParams = { f = { fileUrl = "/no/such/file" } } }"#,
+      "argument 'body' and 'fileParams' exclude each other: with 'fileParams', 'queryParams' are parts of the body"
+    ),
     (#"{ path = "/x y" }"#, "'/x y' contains characters that must be percent-encoded"),
     (#"{ path = "http://example.com/" }"#, "unencrypted http is allowed only on this machine, not for 'example.com'"),
   ])
@@ -105,7 +138,8 @@ import Testing
     let result = try await run(
       """
       local messages = {}
-      for i, arguments in ipairs { { {} }, { { path = 1 } }, { { path = "/", nonsense = 1 } }, { "/", nil }, { "/", "/", 7 } } do
+      for i, arguments in ipairs { { {} }, { { path = 1 } }, { { path = "/", nonsense = 1 } }, { { path = "/", body = 7 } },
+        { { path = "/", headers = {} } }, { { path = "/", data = {} } }, { "/", nil }, { "/", "/", 7 } } do
         local ok, err = pcall(network.sendRequest, table.unpack(arguments, 1, 3))
         messages[i] = ok and "nothing raised" or err.message
       end
@@ -116,6 +150,9 @@ import Testing
         "sendRequest: argument 1 'options.path' must be a string, got nil",
         "sendRequest: argument 1 'options.path' must be a string, got number",
         "sendRequest: argument 1 'options' has the unknown key 'nonsense'",
+        "sendRequest: argument 1 'options.body' must be a table or a string, got number",
+        "sendRequest: argument 1 'options' has the unknown key 'headers'; did you mean 'headerParams'?",
+        "sendRequest: argument 1 'options' has the unknown key 'data'; did you mean 'body'?",
         "sendRequest: argument 2 'path' must be a string, got nil",
         "sendRequest: argument 3 'success' must be a function, got number",
       ])

@@ -56,6 +56,16 @@ import Testing
     #expect(try resolve("prod").name == "prod")
   }
 
+  /// An app that signs in by itself has its client id for a name; lists show the user it acts as.
+  @Test func resolve_userByTheNameThatListsShow_isFound() async throws {
+    var session = OrgDirectoryTests.session("bot@acme.com")
+    (session.flow, session.clientId) = ("clientCredentials", "job")
+    try await directory.record(RecordedLogin(session: session, orgName: "prod"))
+    for name in ["job", "bot@acme.com", "BOT@acme.com"] { #expect(try resolve("prod", user: name).userFolder == "job") }
+    let refused = failure("prod", user: "eve@acme.com")
+    #expect(refused?.code == .noSuchUser && refused?.message.contains("job, bot@acme.com") == true)
+  }
+
   @Test func resolve_defaultWhoseFileIsWrong_isToldAndNotTheSandbox() async throws {
     try await record("prod")
     try FileSystem.write(Array("{".utf8), to: directory.folder + "/prod/org.json")

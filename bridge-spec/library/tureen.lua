@@ -59,7 +59,7 @@
 
 --- How changes are sent; other keys depend on the type.
 ---@class tureen.SyncUpTarget
----@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"parse"|"custom")?  the maximum number of records per request
+---@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"parse"|"custom")?  how and where the changes are sent
 ---@field createFieldlist (string[]|string)?  the fields that are sent of a new record
 ---@field updateFieldlist (string[]|string)?  the fields that are sent of a changed record
 
@@ -93,7 +93,7 @@
 ---@field syncId integer  the same id, under the name that calls use
 ---@field type "syncDown"|"syncUp"
 ---@field name string?  absent for a sync without a name
----@field syncName string?  the same id, under the name that calls use
+---@field syncName string?  the same name, under the name that calls use
 ---@field target table  as stored, with defaults filled in
 ---@field options table
 ---@field soupName string
@@ -235,7 +235,7 @@
 
 --- An error, as error callbacks get it.
 ---@class tureen.Error
----@field domain string  "bridge", "smartstore", "sync", "network", "host", "force": which part failed
+---@field domain string  "bridge", "smartstore", "sync", "network", "host", "force", "parse", "jobs", or "sandbox" of tureen.sandbox: which part failed
 ---@field code string  stable; errors.json lists them
 ---@field message string  for people; may change
 ---@field retryable boolean  the same call may succeed later
@@ -258,10 +258,14 @@
 ---@class tureen.Settings
 ---@field home string?  where stores, sessions and the sandbox live
 ---@field org string?  "sandbox", an address, or a name whose credentials are kept under the home
+---@field user string?  the user of the org; without it the one who signed in last
 ---@field credentials string?  a JSON file to sign in with
 ---@field apiVersion string?  such as "v66.0"
 ---@field caFile string?  a PEM file of certificates to trust in addition to the machine's own
 ---@field proxy string?  the proxy for other machines, such as "http://proxy.example.com:3128", or "none"; else HTTPS_PROXY
+---@field accounts "one"|"home"|nil  the accounts that the script sees and may switch to: the current one, or all of the home
+---@field apiBudget integer?  API calls a day that all hosts of a database make together
+---@field apiReserve integer|string|nil  API calls of the org to leave for others: a number, or a part such as "10%"
 ---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
 ---@field storeKeyFile string?  a file with the encryption key of the stores; set at most one of these three
 ---@field storeKeyVariable string?  the environment variable that holds the key
@@ -451,6 +455,16 @@ function tureen.service(name) end
 ---@param name string  the reverse-DNS name, such as com.acme.printer.jammed
 ---@param detail any
 function tureen.emit(name, detail) end
+
+--- Returns the value, or the default if the value is nil or null.
+---@param value any
+---@param default any?
+---@return any value
+function tureen.valueOr(value, default) end
+
+--- Makes null print as "null" and errors name it. It changes the metatable of light userdata, which all code of a Lua
+--- state shares: `tureen run`, `exec` and `repl` do it, other programs have to call this.
+function tureen.describeNull() end
 
 --- Marks a table as an array, so that it stays one when it is empty; without a table it makes a new one.
 ---@generic T: table
@@ -1073,11 +1087,12 @@ function mobilesync.registerTarget(name, implementation) end
 ---@field endPoint string?  the prefix of the path, such as "/services/data"
 ---@field path string  the path, or a full https:// URL
 ---@field method string?  default GET
----@field queryParams table|string|nil  the query of GET, DELETE and HEAD, the JSON body of other methods
+---@field queryParams table|string|nil  the query of GET, DELETE and HEAD, the JSON body of other methods; with body, the query of every method
+---@field body table|string|nil  the body: a table as JSON, a string as it is
 ---@field headerParams table?
 ---@field fileParams table?  {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}
----@field doesNotRequireAuthentication boolean?  whether to send the request without a token
+---@field doesNotRequireAuthentication boolean?  true: without the org's token or the connection's authorization
 ---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  the body that a successful answer must have; with another one the call fails with invalidBody
 ---@field connection string?  a name of connections.json instead of the org
 ---@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  the mode of the connection's response cache

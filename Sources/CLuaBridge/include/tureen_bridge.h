@@ -156,6 +156,10 @@ typedef struct tureen_limits {
   int is_restricted;     /* 1: no files, processes, loaders and `debug` */
 } tureen_limits;
 
+/* Writes out what scripts have printed. Returns 0 if standard output has everything, or if its reader is gone; the errno with
+ * which it fails now; -1 if it failed earlier. */
+int tureen_output_failure(void);
+
 /* Opens a state with the standard libraries and the bridge; `tureen` is loaded but not a global. Returns NULL with a message in
  * *error if there is no memory. `limits` may be NULL. Takes ownership of *host even if it fails. Never raises. */
 struct lua_State *_Nullable tureen_state_open(const tureen_host *_Nonnull host, const tureen_limits *_Nullable limits,

@@ -28,6 +28,8 @@ public final class IsolatedScript: @unchecked Sendable {
   public let bridge: Bridge
   /// The first uncaught error of the script; nil if there is none, or if it is not a `tureen.Error`.
   public private(set) var failure: ScriptState.Failure?
+  /// The errno with which what the last script printed could not be written; 0 if it was, or if its reader is gone.
+  public private(set) var outputFailure: Int32 = 0
   /// Whether the script did not return to the bridge after an interrupt.
   public private(set) var wasBrokenOff = false
   private let host: IsolatedHost
@@ -116,6 +118,7 @@ public final class IsolatedScript: @unchecked Sendable {
       needsFilter: !settings.allowsMissingFilter, outputs: (settings.output, settings.errors))
     let outcome = run.run(WorkerScript(path: path, arguments: arguments, text: text), control: control)
     failure = run.failure
+    outputFailure = run.outputFailure
     wasBrokenOff = run.wasBrokenOff
     timeEnd = run.timeEnd
     if outcome.isByForce { closing.hurry() }

@@ -8,6 +8,8 @@ struct WorkerOutput {
   private var waiting: [UInt8] = []
   private(set) var isAtEnd = false
   private var isSinkGone = false
+  /// The errno with which the sink failed; 0 if it has everything, or if its reader is gone.
+  private(set) var failure: Int32 = 0
 
   /// The number of bytes to read or write at once: a writable pipe accepts that many.
   private static let mostRead = 64 << 10, mostWritten = 4096
@@ -47,6 +49,7 @@ struct WorkerOutput {
     if count > 0 {
       waiting.removeFirst(count)
     } else if count < 0, errno != EAGAIN, errno != EINTR {
+      failure = errno == EPIPE ? 0 : errno
       isSinkGone = true
       waiting = []
     }

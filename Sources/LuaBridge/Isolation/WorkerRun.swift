@@ -33,6 +33,8 @@ final class WorkerRun {
   private var outcome: IsolatedOutcome?
   private(set) var failure: ScriptState.Failure?
   private(set) var wasBrokenOff = false
+  /// See ``WorkerOutput/failure``, of what the script prints.
+  var outputFailure: Int32 { output.failure }
   /// The layers in the worker's READY frame: TUREEN_LAYER_...
   private(set) var layers: Int64 = 0
 

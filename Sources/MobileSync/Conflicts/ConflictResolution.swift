@@ -18,8 +18,8 @@ public enum ConflictResolution: Sendable, Equatable {
 
 /// Resolves conflicts of syncs with ``MergeMode/merge``, one at a time, outside of transactions.
 ///
-/// The run waits for it. If it throws, the run ends as FAILED; the conflict stays, and nothing is
-/// lost.
+/// The run waits for it. If it throws, that conflict stays and the run goes on with the other
+/// records; it then ends as FAILED with the first error.
 public typealias ConflictResolver = @Sendable (SyncConflict) async throws -> ConflictResolution
 
 /// Provides resolvers that are not registered with a manager: those of scripts.

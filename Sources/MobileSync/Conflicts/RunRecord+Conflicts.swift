@@ -40,9 +40,11 @@ extension RunRecord {
   }
 
   /// Passes conflicts to the sync's resolver, if it has one, and reports those that remain.
+  ///
+  /// If the resolver fails, the conflict stays and the run goes on, so that one record does not hold up all others;
+  /// ``failOfResolver()`` ends it.
   /// - Returns: The outcomes of the resolved conflicts, by entry id.
-  /// - Throws: ``SyncError`` `.resolver`. The remaining conflicts stay and have been reported by
-  ///   then.
+  /// - Throws: `CancellationError`, and errors of the store. The remaining conflicts have been reported by then.
   @discardableResult
   func handle(_ conflicts: [DetectedConflict]) async throws -> [Int64: Reconciliation] {
     var resolved: [Int64: Reconciliation] = [:], staying: [SyncConflict] = []
@@ -51,13 +53,15 @@ extension RunRecord {
       guard let conflict = try await environment.store.read({ try $0.syncConflict(detected.entryId, in: detected.soup) }) else {
         continue
       }
-      if failure == nil, let name = state.options.resolver {
+      if failure == nil, resolverTrouble?.isFinal != true, let name = state.options.resolver {
         do {
           try environment.control.check()
           if let outcome = try await resolve(conflict, detected, with: name) {
             resolved[detected.entryId] = outcome
             continue
           }
+        } catch let trouble as ResolverTrouble {
+          note(trouble)
         } catch {
           failure = error
         }
@@ -67,6 +71,18 @@ extension RunRecord {
     if !staying.isEmpty { environment.onConflicts(staying) }
     if let failure { throw failure }
     return resolved
+  }
+
+  /// Keeps the first failure, and that the resolver is not asked any more.
+  private func note(_ trouble: ResolverTrouble) {
+    resolverTrouble = ResolverTrouble(
+      error: resolverTrouble?.error ?? trouble.error, isFinal: trouble.isFinal || resolverTrouble?.isFinal == true)
+  }
+
+  /// Call when everything else is done, before the run ends.
+  /// - Throws: ``SyncError`` `.resolver` if the resolver failed during the run.
+  func failOfResolver() throws {
+    if let resolverTrouble { throw resolverTrouble.error }
   }
 
   /// - Returns: nil if the conflict stays, because the resolver skipped it or the entry was edited
@@ -88,13 +104,21 @@ extension RunRecord {
   }
 }
 
+/// A failure of a sync's resolver.
+struct ResolverTrouble: Error {
+  let error: SyncError
+  /// Whether the resolver is not asked again in this run: one that does not answer would hold up every conflict.
+  let isFinal: Bool
+}
+
 extension RunEnvironment {
   /// Calls a resolver and waits for it, at most as long as the configuration allows.
-  /// - Throws: ``SyncError`` `.resolver`, which names the resolver; a ``SyncError`` that the
-  ///   resolver throws is passed on.
+  /// - Throws: ``ResolverTrouble`` with ``SyncError`` `.resolver`, which names the resolver, or with a ``SyncError`` that
+  ///   the resolver throws; `CancellationError`.
   func resolve(_ conflict: SyncConflict, _ name: String) async throws -> ConflictResolution {
     guard let resolver = resolver(name) else {
-      throw SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name")
+      let missing = SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name")
+      throw ResolverTrouble(error: missing, isFinal: true)
     }
     let timeoutMs = configuration.customTargetTimeoutMs
     let late = SyncError(
@@ -104,7 +128,7 @@ extension RunEnvironment {
         group.addTask { try await resolver(conflict) }
         group.addTask {
           try await Task.sleep(for: .milliseconds(timeoutMs))
-          throw late
+          throw ResolverTrouble(error: late, isFinal: true)
         }
         defer { group.cancelAll() }
         return try await group.next() ?? .skip
@@ -113,11 +137,13 @@ extension RunEnvironment {
     do {
       return try await control.value(of: task)
     } catch let error as SyncError {
-      throw error
+      throw ResolverTrouble(error: error, isFinal: false)
     } catch let error as CancellationError {
       throw error
+    } catch let error as ResolverTrouble {
+      throw error
     } catch {
-      throw SyncError(.resolver, "resolver '\(name)': \(error)")
+      throw ResolverTrouble(error: SyncError(.resolver, "resolver '\(name)': \(error)"), isFinal: false)
     }
   }
 }

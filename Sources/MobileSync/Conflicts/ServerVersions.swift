@@ -56,15 +56,15 @@ struct ServerVersions {
     error.code == .httpStatus && [400, 403, 404].contains(error.status ?? 0)
   }
 
-  /// Returns the fields that have a plain value in the bases. Nested objects belong to other
-  /// records.
+  /// Returns the fields that have a plain value in one of the bases. Nested objects belong to other
+  /// records, and null may stand for one: a query that names `Account.Name` answers `Account: null`.
   private func baseFields(_ indices: [Int]) async throws -> [String] {
     let ids = indices.map { batch.entryIds[$0] }, soup = soup, fields = batch.plan.fields
     return try await store.read { snapshot in
       var names: [String] = [], seen: Set<String> = []
       let bases = try snapshot.baseObjects(of: ids, in: soup)
       for base in ids.compactMap({ bases[$0] }) {
-        for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {
+        for (key, value) in base where value.isPlain && !value.isNull && !RecordMerge.isBookkeeping(key, fields) {
           if seen.insert(key).inserted { names.append(key) }
         }
       }

@@ -29,6 +29,8 @@ final class RunRecord {
   let mode: RunMode
   var lease: Lease { environment.held.lease }
   private(set) var state: SyncState
+  /// See ``handle(_:)``; nil while the sync's resolver works.
+  var resolverTrouble: ResolverTrouble?
 
   init(environment: RunEnvironment, soups: [String], state: SyncState, mode: RunMode = .resume) {
     self.environment = environment

@@ -76,7 +76,7 @@ public struct SyncConfiguration: Sendable {
   /// remembers the org of its first run and refuses any other. Nil: nothing is remembered.
   public var findOrg: (@Sendable () async throws -> String)?
 
-  public var logger = Logger(label: "tureen.sync")
+  public var logger = Logger.tureen("sync")
 
   /// Called with the entries of each batch that is ready to be sent: the first one, then each next
   /// one while the previous one is in flight.

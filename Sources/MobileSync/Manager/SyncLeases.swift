@@ -38,14 +38,27 @@ final class SyncLeases: Sendable {
   /// - Throws: ``SyncError`` `.runningElsewhere`.
   func acquire(_ syncId: Int64, now: Int64, duration: Int64, in transaction: StoreTransaction) throws -> Lease {
     let name = SyncLeases.name(syncId)
-    if let held = try transaction.lease(name), isHeldByOther(held, now: now) { throw runningElsewhere(syncId) }
+    let held = try transaction.lease(name)
+    if let held, isHeldByOther(held, now: now) { throw try runningElsewhere(syncId, held.owner, in: transaction) }
     let lease = try transaction.acquireLease(name, owner: owner, now: now, duration: duration) { _ in true }
-    guard let lease else { throw runningElsewhere(syncId) }
+    guard let lease else { throw try runningElsewhere(syncId, held?.owner ?? "", in: transaction) }
     return lease
   }
 
-  private func runningElsewhere(_ id: Int64) -> SyncError {
-    SyncError(.runningElsewhere, "sync \(id) is still running in another process", isRetryable: true)
+  private func runningElsewhere(_ id: Int64, _ owner: String, in transaction: StoreTransaction) throws -> SyncError {
+    let name = try SyncsSoup.find(.id(id), in: transaction)?.name.map { "sync '\($0)' (\(id))" } ?? "sync \(id)"
+    return SyncError(.runningElsewhere, "\(name) is still running in \(SyncLeases.place(of: owner))", isRetryable: true)
+  }
+
+  /// Describes the owner of a lease for a person who wants to find it.
+  static func place(of owner: String) -> String {
+    let parts = owner.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, let process = ProcessIdentity(text: String(parts[0])) else { return "another process" }
+    if process == .current { return "another host of this process (\(process.pid))" }
+    if process.liveness(in: String(parts[1])) == .unknown {
+      return "process \(process.pid) of another machine or container (boot id \(process.bootId.prefix(8)))"
+    }
+    return "process \(process.pid) of this machine"
   }
 
   /// Returns whether the sync is running, in this manager or another.

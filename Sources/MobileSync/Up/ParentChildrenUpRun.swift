@@ -44,6 +44,7 @@ struct ParentChildrenUpRun {
       counter.advance(1)
       if counter.isReported { record.report(status: .running, progress: counter.percent) }
     }
+    try record.failOfResolver()
     let now = environment.configuration.now()
     try await record.save(.pulled) { _, state in
       state.progress = 100

@@ -62,6 +62,7 @@ struct SyncUpRun {
       var run = SyncUpRun(companion, of: self)
       try await run.sendAll(isFirst: false)
     }
+    try record.failOfResolver()
     let now = environment.configuration.now()
     try await record.save(.pulled) { _, state in
       state.progress = 100

@@ -33,7 +33,7 @@ package final class ResponseCache: @unchecked Sendable {  // `database` and `has
   /// - Parameter path: The database file. If it is nil, or the limits allow no disk space,
   ///   responses stay in memory.
   package init(
-    path: String?, limits: ConnectionSettings.CacheLimits, logger: Logger = Logger(label: "tureen.rest"),
+    path: String?, limits: ConnectionSettings.CacheLimits, logger: Logger = Logger.tureen("rest"),
     now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() }
   ) {
     self.path = limits.diskMB > 0 ? path : nil

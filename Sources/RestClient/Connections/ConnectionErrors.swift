@@ -36,7 +36,26 @@ package enum ConnectionErrors {
     for place in asked + places {
       if let text = text(at: place, in: value) { return text }
     }
-    return String(value.text.prefix(Tuning.shownCharacters))
+    let words = sentence(in: value["errors"] ?? value) ?? value.text
+    return String(words.prefix(Tuning.shownCharacters))
+  }
+
+  /// Reads lists of texts, also by field, as Rails and Django REST framework write them: `{"errors": ["…"]}`,
+  /// `{"errors": {"title": ["…"]}}`, `{"title": ["…"]}`. Nil for any other value.
+  private static func sentence(in value: JSONValue) -> String? {
+    if let list = value.arrayValue { return texts(list) }
+    guard let object = value.objectValue, !object.isEmpty else { return nil }
+    var parts: [String] = []
+    for (name, member) in object {
+      guard let words = member.arrayValue.flatMap(texts) else { return nil }
+      parts.append("\(name): \(words)")
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  private static func texts(_ list: [JSONValue]) -> String? {
+    let texts = list.compactMap(\.stringValue)
+    return texts.isEmpty || texts.count < list.count ? nil : texts.joined(separator: "; ")
   }
 
   private static func text(at place: [String], in value: JSONValue) -> String? {

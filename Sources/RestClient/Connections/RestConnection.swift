@@ -24,7 +24,7 @@ public final class RestConnection: Sendable {
     /// Replaces the connection's own log.
     public var log: RequestLog?
     public var observer: (any RestObserver)?
-    public var logger = Logger(label: "tureen.rest")
+    public var logger = Logger.tureen("rest")
     public var retry = RetryEnvironment.live
     /// If true, no request is sent: stored responses are served, and all other requests fail with a
     /// 504.

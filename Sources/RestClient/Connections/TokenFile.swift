@@ -111,7 +111,7 @@ package final class TokenFile: @unchecked Sendable {  // used by one renewal at 
   /// other users can access it, restricts its mode to 0600 and logs a warning.
   ///
   /// - Throws: `FileError` for a file that belongs to another user.
-  package static func readJSON(_ path: String, logger: Logger = Logger(label: "tureen.rest")) throws -> JSONValue? {
+  package static func readJSON(_ path: String, logger: Logger = Logger.tureen("rest")) throws -> JSONValue? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       guard errno == ENOENT || errno == ENOTDIR else {

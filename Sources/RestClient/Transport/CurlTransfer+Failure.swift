@@ -34,6 +34,12 @@ extension CurlTransfer {
     RestError(code: .noResponse, message: "no answer from \(host): \(reason)", outcome: outcome)
   }
 
+  /// Names the port: another one may be the right one.
+  private func notConnected(_ reason: String) -> RestError {
+    let place = "\(host):\(request.url.address.port)"
+    return RestError(code: .noResponse, message: "no answer from \(place): \(reason)", outcome: .notSent)
+  }
+
   /// Translates a CURLcode. The numbers never change.
   private func failure(_ result: ccurl_result, _ sent: RestError.Outcome) -> RestError {
     if let proxy, let words = proxy.failure(result, hasStarted: hasStarted) { return noResponse(words, sent) }
@@ -41,7 +47,7 @@ extension CurlTransfer {
     switch result.code {
     case 60: return untrusted(result)
     case 6: return noResponse("its name cannot be resolved", sent)
-    case 7: return noResponse(result.os_error != 0 ? String(cString: strerror(result.os_error)) : detail, sent)
+    case 7: return notConnected(result.os_error != 0 ? String(cString: strerror(result.os_error)) : detail)
     case 28: return noResponse("connecting timed out", sent)
     case 35: return noResponse(TLSFailure.sentence(detail), sent)
     case 18, 52, 55, 56:  // PARTIAL_FILE, GOT_NOTHING, SEND_ERROR, RECV_ERROR

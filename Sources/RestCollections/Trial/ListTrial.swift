@@ -16,6 +16,16 @@ package struct ListTrial: Sendable {
   package let hint: String?
   /// nil if there is no response to examine.
   package let survey: PageSurvey?
+  /// The request of later runs; nil if they send the same one.
+  package private(set) var later: Later?
+
+  /// A request that asks for changes only.
+  package struct Later: Sendable {
+    package let request: String
+    /// As ``ListTrial/outcome``.
+    package let outcome: String
+    package let isRefused: Bool
+  }
 
   /// - Throws: ``SyncError`` for an invalid definition, `RestConnections.Problem` for an unknown
   ///   connection.
@@ -27,21 +37,69 @@ package struct ListTrial: Sendable {
       throw SyncError(error)
     }
     let connection = try connections.connection(named: target.connection), settings = connection.settings
-    let request: PageRequest
-    do throws(URITemplate.Problem) {
-      request = try FirstRequest(target: target, base: settings.baseURL).request(.all)
-    } catch {
-      throw SyncError(error)
-    }
-    let shown = "\(request.method.rawValue) \(Redaction.url(request.url))"
+    // As a sync: with the page size, and with what the first run adds.
+    let request = try request(target, RunPlan(target, RunPlan.Known(), nowMs: 0).scope, settings), shown = shown(request)
     do throws(RestError) {
-      let options = ConnectionOptions(cache: .bypass, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
-      return ListTrial(target, shown, settings, try await connection.send(request.restRequest(), options))
+      let response = try await connection.send(request.restRequest(), options(target))
+      let answers304 = await answers304(request, PageAnswer(response), target, connection)
+      var trial = ListTrial(target, shown, settings, response, answers304: answers304)
+      trial.later = try? await later(target, trial.survey, connection)
+      return trial
     } catch {
       return ListTrial(
         request: shown, outcome: error.message, quota: Quota.words(error.headers, settings.quota), hint: hint(error, shown),
         survey: nil)
     }
+  }
+
+  private static func request(
+    _ target: RestTarget, _ scope: FirstRequest.Scope, _ settings: ConnectionSettings
+  ) throws -> PageRequest {
+    do throws(URITemplate.Problem) {
+      return try PageWalk(target, base: settings.baseURL, scope: scope).request
+    } catch {
+      throw SyncError(error)
+    }
+  }
+
+  private static func shown(_ request: PageRequest) -> String { "\(request.method.rawValue) \(Redaction.url(request.url))" }
+
+  private static func options(_ target: RestTarget) -> ConnectionOptions {
+    ConnectionOptions(cache: .bypass, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
+  }
+
+  /// Asks for the page again with its tag. - Returns: nil if the page has none, or if tags are not used for the list.
+  private static func answers304(
+    _ request: PageRequest, _ answer: PageAnswer, _ target: RestTarget, _ connection: RestConnection
+  ) async -> Bool? {
+    guard target.incremental.mode == .full, request.method == .get else { return nil }
+    var again = request.restRequest()
+    if let tag = answer.header("ETag") {
+      again.headers.append(("If-None-Match", tag))
+    } else if let modified = answer.header("Last-Modified") {
+      again.headers.append(("If-Modified-Since", modified))
+    } else {
+      return nil
+    }
+    return (try? await connection.send(again, options(target)))?.response.status == 304
+  }
+
+  /// Sends the request of a run after the newest of these items.
+  private static func later(
+    _ target: RestTarget, _ survey: PageSurvey?, _ connection: RestConnection
+  ) async throws -> Later? {
+    guard [.param, .sorted].contains(target.incremental.mode), let newest = survey?.newestDate else { return nil }
+    let request = try request(target, .since(newest), connection.settings), shown = shown(request)
+    do throws(RestError) {
+      let response = try await connection.send(request.restRequest(), options(target)), answer = PageAnswer(response)
+      return Later(request: shown, outcome: outcome(answer, response), isRefused: false)
+    } catch {
+      return Later(request: shown, outcome: error.message, isRefused: true)
+    }
+  }
+
+  private static func outcome(_ answer: PageAnswer, _ response: ConnectionResponse) -> String {
+    "\(response.status) \(answer.mediaType ?? "without Content-Type"), \(response.body.count) bytes"
   }
 
   private init(request: String, outcome: String, quota: String?, hint: String?, survey: PageSurvey?) {
@@ -56,14 +114,18 @@ package struct ListTrial: Sendable {
       + "documentation."
   }
 
-  private init(_ target: RestTarget, _ request: String, _ settings: ConnectionSettings, _ response: ConnectionResponse) {
+  private init(
+    _ target: RestTarget, _ request: String, _ settings: ConnectionSettings, _ response: ConnectionResponse, answers304: Bool?
+  ) {
     let answer = PageAnswer(response)
     self.request = request
     hint = nil
-    outcome = "\(response.status) \(answer.mediaType ?? "without Content-Type"), \(response.body.count) bytes"
+    outcome = ListTrial.outcome(answer, response)
     quota = Quota.words(response.response.headers, settings.quota)
     survey = response.body.withUnsafeBytes {
-      PageSurvey(target, answer, body: $0, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin))
+      PageSurvey(
+        target, answer, body: $0, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin),
+        answers304: answers304)
     }
   }
 }

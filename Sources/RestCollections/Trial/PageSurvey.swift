@@ -29,13 +29,19 @@ package struct PageSurvey: Sendable {
 
   private let target: RestTarget
   private let answer: PageAnswer
+  private let answers304: Bool?
   private let json: JSONValue
   private let around: MemberPaths
 
   /// - Parameters:
   ///   - base: The connection's base URL.
   ///   - allowedOrigins: The connection's `allowOrigins`.
-  init(_ target: RestTarget, _ answer: PageAnswer, body: UnsafeRawBufferPointer, base: String, allowedOrigins: [String]) {
+  ///   - answers304: Whether the server answered 304 to the tag of the page; nil if it was not asked.
+  init(
+    _ target: RestTarget, _ answer: PageAnswer, body: UnsafeRawBufferPointer, base: String, allowedOrigins: [String],
+    answers304: Bool? = nil
+  ) {
+    self.answers304 = answers304
     self.target = target
     self.answer = answer
     let text = PageReader.withoutByteOrderMark(body)
@@ -160,6 +166,13 @@ package struct PageSurvey: Sendable {
     }
   }
 
+  /// The newest modification date of the items, as a watermark; nil if the target reads none.
+  var newestDate: Int64? {
+    let rules = target.items
+    guard let field = rules.dateField else { return nil }
+    return items.compactMap { field.value(in: $0) }.compactMap { date($0, rules.dateFormat)?.position }.max()
+  }
+
   /// Returns the members of the first item that pass a test.
   private func common(_ test: (MemberPaths.Member) -> Bool) -> [MemberPaths.Member] {
     items.first.map { MemberPaths($0, depth: 2).members.filter(test) } ?? []
@@ -261,11 +274,20 @@ package struct PageSurvey: Sendable {
     case (nil, .some): find("tags", "the page has a Last-Modified")
     case (nil, nil): find("tags", "the page has neither ETag nor Last-Modified")
     }
-    if tag != nil || modified != nil, target.incremental.mode == .full { advise("incremental.mode", "etag") }
+    if answers304 == false {
+      find("", "asked again with it, the server sends the whole page: it does not compare")
+    } else if tag != nil || modified != nil, target.incremental.mode == .full {
+      advise("incremental.mode", "etag")
+    }
     let inItem = common { ["etag", "odataetag", "rev", "version", "lockversion"].contains($0.name) && $0.value.idText != nil }
     guard let found = inItem.first else { return }
     find("", "items have '\(found.path)', which may be a tag")
-    if let up = target.up, up.tag.path.text == "header:ETag" { advise("up.tag.path", .string(found.path)) }
+    // A server that sends tags in headers wants those.
+    guard tag == nil, let up = target.up, up.tag.path.text == "header:ETag" else { return }
+    guard ["version", "lockversion"].contains(found.name) else { return advise("up.tag.path", .string(found.path)) }
+    unknown.append(
+      "The response does not show whether an upload may send '\(found.path)' back as a tag. If the service's documentation says "
+        + "so, name it: \"tag\": {\"path\": \"\(found.path)\"} under 'up'.")
   }
 }
 

@@ -7,7 +7,7 @@ public struct OAuthClient: Sendable {
 
   public init(
     transport: HTTPTransport, policy: RetryPolicy = .standard, environment: RetryEnvironment = .live,
-    observer: (any RestObserver)? = nil, logger: Logger = Logger(label: "tureen.rest")
+    observer: (any RestObserver)? = nil, logger: Logger = Logger.tureen("rest")
   ) {
     sender = RequestSender(
       transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,

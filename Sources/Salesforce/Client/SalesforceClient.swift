@@ -35,7 +35,7 @@ public final class SalesforceClient: RestClient {
     apiVersion: String = "v66.0", transport: HTTPTransport = HTTPTransport(), hidesTokens: Bool = false,
     reachableHosts: ReachableHosts? = nil, policy: RetryPolicy = .standard, environment: RetryEnvironment = .live,
     observer: (any RestObserver)? = nil,
-    logger: Logger = Logger(label: "tureen.rest"),
+    logger: Logger = Logger.tureen("rest"),
     admission: @escaping @Sendable () async throws(RestError) -> Void = { () async throws(RestError) in },
     userAgent: @escaping @Sendable () -> String = { "tureen" },
     onSessionChange: @escaping @Sendable (SessionChange) async -> Void = { _ in }

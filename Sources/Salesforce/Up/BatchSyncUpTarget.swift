@@ -21,9 +21,11 @@ struct BatchSyncUpTarget: SyncUpTarget {
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.isEmpty ? [] : [UploadGroup(uploads: uploads)] }
 
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
-    let requests = RecordRequests(batch, context)
-    let parts = group.uploads.enumerated().map { (referenceId: "r\($0.offset)", request: requests.request($0.element)) }
-    return try await CompositeAnswer.results(of: parts, through: context.client)
+    let requests = RecordRequests(batch, context), refused = group.uploads.map(RecordRequests.refusal)
+    let sent = zip(group.uploads, refused).filter { $0.1 == nil }.map(\.0)
+    let parts = sent.enumerated().map { (referenceId: "r\($0.offset)", request: requests.request($0.element)) }
+    var answers = try await parts.isEmpty ? [] : CompositeAnswer.results(of: parts, through: context.client)
+    return refused.map { $0 ?? answers.removeFirst() }
   }
 }
 

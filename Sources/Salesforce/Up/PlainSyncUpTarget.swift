@@ -31,11 +31,20 @@ struct RecordRequests {
   static func send(
     _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
   ) async throws -> UploadResult {
+    if let refusal = refusal(upload) { return refusal }
     do {
       return try UploadResult(try await context.client.send(RecordRequests(batch, context).request(upload)))
     } catch let error as RestError where error.code == .httpStatus && concernsTheRecord(error.status ?? 0) {
       return UploadResult(refusal: error)
     }
+  }
+
+  /// Returns why an entry cannot be sent: its type is part of the URL, and the org would only say that there is no such resource.
+  static func refusal(_ upload: PlannedUpload) -> UploadResult? {
+    guard upload.type == "null" else { return nil }
+    return .failure(
+      "INVALID_TYPE",
+      "the entry has no type: set attributes.type to the name of the object, such as \"Contact\", as mobilesync.newRecord does")
   }
 
   /// Returns true for 4xx statuses other than those of rate limits.

@@ -189,8 +189,9 @@ struct AsyncCall {
     return form.reply(status, "jobInfo", AsyncInfo.job(job, batches))
   }
 
-  /// Batches are described in JSON if the job's content is JSON.
-  private func batchForm() throws -> AsyncForm { try find().content == .json ? .json : form }
+  /// Batches are described in JSON if the job's content is JSON, otherwise in XML; the type of the
+  /// request is that of its records.
+  private func batchForm() throws -> AsyncForm { try find().content == .json ? .json : .xml }
 
   func batch(_ batch: BulkJob, status: Int = 200) throws -> ServerReply {
     try batchForm().reply(status, "batchInfo", AsyncInfo.batch(batch, job: find().id))

@@ -27,7 +27,7 @@ final class Org: @unchecked Sendable {
   var browsers = BrowserSessions()
   var guards = SignInGuards()
   var signIns = SignInHistory()
-  var instance = OrgInstance()
+  var instance: OrgInstance
   var tokenRedirect: TokenRedirect?
   /// Refresh tokens of requests in progress.
   var refreshesInWork: Set<String> = []
@@ -52,6 +52,7 @@ final class Org: @unchecked Sendable {
   init(_ configuration: SandboxConfiguration, schemaText: SchemaText? = nil) throws(SandboxError) {
     self.configuration = configuration
     calls = CallCount(limit: configuration.dailyCalls)
+    instance = OrgInstance(fixed: configuration.instanceURL)
     var file = schemaText
     if file == nil, let path = configuration.schemaPath { file = try SchemaText(path: path) }
     let connection = try OrgDatabase.open(configuration.databasePath)

@@ -25,8 +25,15 @@ struct OrgInstance {
     self.old = old
   }
 
+  /// The configured base URL, which clients are told instead of the port's; see
+  /// ``SandboxConfiguration/instanceURL``.
+  private let fixed: String?
+
+  init(fixed: String?) { self.fixed = fixed }
+
   /// Returns the instance's origin, with the host name that the client uses.
   func origin(for request: ServerRequest) -> String {
+    if let fixed { return fixed }
     if TokenRoutes.isSharedLoginHost(request) { return home }
     guard let port, port != request.localPort else { return request.origin }
     return Self.origin(of: request, port: port)

@@ -45,14 +45,20 @@ enum RowRoutes {
   static func record(_ id: String, _ object: ObjectSchema, _ call: Call) throws -> ServerReply {
     let conditions = try preconditions(id, object, call)
     if let reply = try conditions.shortReply() { return reply }
-    let fields = FieldList.split(call.request.parameter("fields") ?? "")
-    guard let body = try call.reader.records([id], of: object, fields: fields, version: call.version)[0] else {
+    guard let body = try call.reader.records([id], of: object, fields: requestedFields(call), version: call.version)[0] else {
       throw SandboxError.notFound()
     }
     if call.request.header("sforce-mru")?.lowercased().contains("updatemru=false") != true {
       call.org.recentlyUsed.touch(id, of: object, by: call.userId)
     }
     return .json(200, body, headers: conditions.headers)
+  }
+
+  /// Returns the fields of the parameter `fields` and the id, which an org always adds; empty for all
+  /// fields.
+  private static func requestedFields(_ call: Call) -> [String] {
+    let named = FieldList.split(call.request.parameter("fields") ?? "")
+    return named.isEmpty || named.contains { $0.lowercased() == "id" } ? named : named + ["Id"]
   }
 
   static func update(_ call: Call) throws -> ServerReply {

@@ -43,6 +43,10 @@ public struct SandboxConfiguration: Sendable {
   public var redirectURIs = ["http://localhost:1717/OauthRedirect", "testsfdc:///mobilesdk/detect/oauth/done"]
   /// Additional users and clients.
   public var signIn = SandboxSignInData()
+  /// The `instance_url` of token answers, such as `https://acme.my.salesforce.com`, for clients that
+  /// accept only such names and reach the org through a proxy or the system's list of hosts; nil for
+  /// the address that the client uses.
+  public var instanceURL: String?
   /// Seconds without a call after which an access token expires.
   public var accessTokenLifetime: Int64 = 7_200
   /// Data calls allowed in 24 hours of the org's clock; further ones get a 403. The default is that

@@ -5,8 +5,8 @@ import SandboxServer
 enum AccountRoutes {
   static func add(to table: inout RouteTable<ParseHandler>) {
     for method in ["POST", "GET"] {
-      table.add(method, "/login") { call, state in try UserWriter(call: call).logIn(call.options, &state) }
-      table.add(method, "/verifyPassword") { call, state in try UserWriter(call: call).verify(call.options, state) }
+      table.add(method, "/login") { call, state in try UserWriter(call: call).logIn(call.signInOptions, &state) }
+      table.add(method, "/verifyPassword") { call, state in try UserWriter(call: call).verify(call.signInOptions, state) }
     }
     table.add("POST", "/logout") { call, state in
       if let token = call.caller.token, let session = state.sessions[token] { state.remove("_Session", session) }

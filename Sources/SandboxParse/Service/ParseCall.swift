@@ -45,6 +45,8 @@ struct ParseCall: Sendable {
   var body = JSONObject()
   /// Query parameters, each parsed as JSON if possible.
   var query = JSONObject()
+  /// Query parameters as they were sent.
+  var queryTexts = JSONObject()
   var caller: Caller
   let settings: ParseSettings
   /// Seconds since 1970 UTC.
@@ -65,6 +67,13 @@ struct ParseCall: Sendable {
   var options: JSONObject {
     var all = body
     for (name, value) in query { all[name] = value }
+    return all
+  }
+
+  /// The options of a sign-in, whose values are texts: a password such as `12345` is not a number.
+  var signInOptions: JSONObject {
+    var all = body
+    for (name, value) in queryTexts { all[name] = value }
     return all
   }
 

@@ -211,9 +211,10 @@ package final class ParseService: ServerService {
     }
     let clock = binding.withLock { $0.clock }
     var call = ParseCall(
-      method: method, segments: request.segments, body: body, query: Text.parameters(request.query), caller: caller,
-      settings: settings, now: clock.now(), milliseconds: clock.milliseconds(), base: request.origin + request.mountPath,
-      path: request.path, mountPath: request.mountPath, applicationId: keys.applicationId, faults: request.faults)
+      method: method, segments: request.segments, body: body, query: Text.parameters(request.query),
+      queryTexts: Text.plainParameters(request.query), caller: caller, settings: settings, now: clock.now(),
+      milliseconds: clock.milliseconds(), base: request.origin + request.mountPath, path: request.path,
+      mountPath: request.mountPath, applicationId: keys.applicationId, faults: request.faults)
     try checkRepeat(request, call, &state)
     var reply: ServerReply
     if method == "POST", request.segments.map({ $0.lowercased() }) == ["batch"] {

@@ -17,6 +17,11 @@ enum Text {
     return values
   }
 
+  /// Reads the query of a request without parsing values.
+  static func plainParameters(_ query: [(name: String, value: String)]) -> JSONObject {
+    query.reduce(into: JSONObject()) { $0[$1.name] = .string($1.value) }
+  }
+
   /// Keys that must not occur anywhere in a request.
   private static let prohibited: Set = ["constructor", "__proto__"]
 

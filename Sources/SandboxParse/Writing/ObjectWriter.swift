@@ -87,7 +87,7 @@ struct ObjectWriter {
     addColumns(rows, &state)
     relate(rows, object.id, &state)
     state.put(object, in: className)
-    return Outcome(object: object, reported: defaults)
+    return Outcome(object: object, reported: rendered(defaults, state))
   }
 
   private func newId(_ body: JSONObject, _ state: inout ParseState) throws(ParseError) -> String {
@@ -134,7 +134,7 @@ struct ObjectWriter {
     addColumns(rows, &state)
     relate(rows, id, &state)
     state.put(object, in: className)
-    return Outcome(object: object, reported: reported)
+    return Outcome(object: object, reported: rendered(reported, state))
   }
 
   /// - Throws: ``ParseError`` 101 if the object does not exist or may not be written, 119.
@@ -154,6 +154,12 @@ struct ObjectWriter {
   }
 
   // MARK: Parts
+
+  /// Reported values look as they do when they are read.
+  private func rendered(_ reported: JSONObject, _ state: ParseState) -> JSONObject {
+    let renderer = Renderer(state: state, call: call)
+    return JSONObject(reported.map { ($0.key, renderer.expanded($0.value)) })
+  }
 
   private func apply(
     _ path: [String], _ operation: Operation, to object: inout ParseObject, isNew: Bool, _ reported: inout JSONObject

@@ -27,6 +27,12 @@ public final class OrgClock: SandboxClock {
     return held ?? base.now() + offset
   }
 
+  /// While the clock is held it stands at the start of a second.
+  public func milliseconds() -> Int64 {
+    let (held, offset) = state.withLock { ($0.held, $0.offset) }
+    return held.map { $0 * 1_000 } ?? base.milliseconds() + offset * 1_000
+  }
+
   public var isHeld: Bool { state.withLock { $0.held != nil } }
 
   /// Stops the clock at its current time.

@@ -32,14 +32,15 @@ public struct SystemSandboxClock: SandboxClock {
 
 /// A clock that moves only when it is told to. Any thread may move it.
 public final class ManualSandboxClock: SandboxClock {
-  private let milliseconds: Mutex<Int64>
+  private let time: Mutex<Int64>
   private let sleepers = Sleepers()
 
   /// - Parameter seconds: Seconds since 1970 UTC; the default is 2026-03-02 09:00:00, after every
   ///   timestamp of the seed data.
-  public init(_ seconds: Int64 = 1_772_442_000) { milliseconds = Mutex(seconds * 1_000) }
+  public init(_ seconds: Int64 = 1_772_442_000) { time = Mutex(seconds * 1_000) }
 
-  public func now() -> Int64 { milliseconds.withLock { $0 / 1_000 } }
+  public func now() -> Int64 { milliseconds() / 1_000 }
+  public func milliseconds() -> Int64 { time.withLock { $0 } }
   public func advance(by seconds: Int64) { advance(milliseconds: seconds * 1_000) }
   public func set(_ seconds: Int64) { move { $0 = seconds * 1_000 } }
 
@@ -47,7 +48,7 @@ public final class ManualSandboxClock: SandboxClock {
   public func advance(milliseconds: Int64) { move { $0 += milliseconds } }
 
   private func move(_ change: (inout Int64) -> Void) {
-    let now = milliseconds.withLock { time in
+    let now = time.withLock { time in
       change(&time)
       return time
     }
@@ -55,8 +56,8 @@ public final class ManualSandboxClock: SandboxClock {
   }
 
   public func sleep(milliseconds: Int64) async throws {
-    let deadline = self.milliseconds.withLock { $0 } + milliseconds
-    try await sleepers.sleep(until: deadline) { self.milliseconds.withLock { $0 } >= deadline }
+    let deadline = self.milliseconds() + milliseconds
+    try await sleepers.sleep(until: deadline) { self.milliseconds() >= deadline }
   }
 
   /// How many tasks sleep on this clock.

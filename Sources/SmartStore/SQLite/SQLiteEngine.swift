@@ -88,12 +88,14 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   static func openingError(_ error: DatabaseError, path: String) -> StoreError {
     let code: StoreError.Code = error.isCorrupt ? .notADatabase : .cannotOpenStore
+    // Messages about the disk name the file themselves.
+    let file = ": \(path)", said = error.message.hasSuffix(file) ? String(error.message.dropLast(file.count)) : error.message
     return StoreError(
       code,
       error.isCorrupt
         ? "\(path) is not a usable database (\(error.message)); restore a backup, or set recover = \"moveAside\" to have it kept "
           + "next to a new, empty store"
-        : "cannot open store \(path): \(error.message)", cause: error)
+        : "cannot open store \(path): \(said)", cause: error)
   }
 
   /// See ``Store/ownProcess()``.

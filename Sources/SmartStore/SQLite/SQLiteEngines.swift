@@ -30,12 +30,23 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
     let storeKey = try storeKey()
     try StoreError.wrappingFileErrors {
       try FileSystem.makeDirectory(folder)
-      // An unfinished copy, which cannot be opened, is not listed.
-      if !FileSystem.exists("\(folder)/\(SQLiteEngine.unfinishedNameFile)") {
-        try FileSystem.write(Array(name.utf8), to: "\(folder)/\(SQLiteEngine.nameFile)")
-      }
+      try writeName(name, in: folder)
     }
     return try openOrRecover(name, folder: folder, storeKey: storeKey)
+  }
+
+  /// Writes the file that lists show, unless it is there: a store that was opened before, or put
+  /// back from a copy, opens on a full or read-only disk, too.
+  private func writeName(_ name: String, in folder: String) throws {
+    // An unfinished copy, which cannot be opened, is not listed.
+    guard !FileSystem.exists("\(folder)/\(SQLiteEngine.unfinishedNameFile)") else { return }
+    let path = "\(folder)/\(SQLiteEngine.nameFile)", text = Array(name.utf8)
+    guard FileSystem.read(path) != text else { return }
+    do {
+      try FileSystem.write(text, to: path)
+    } catch {
+      guard FileSystem.exists(folder + "/store.sqlite") else { throw error }
+    }
   }
 
   package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
@@ -92,8 +103,18 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
   private func names(_ isGlobal: Bool, in file: String) throws -> [String] {
     let directory = directory(isGlobal)
     return try FileSystem.entries(of: directory).filter { !$0.hasPrefix(".") }.compactMap { folder in
-      FileSystem.read("\(directory)/\(folder)/\(file)").map { String(decoding: $0, as: UTF8.self) }
+      if let text = FileSystem.read("\(directory)/\(folder)/\(file)") { return String(decoding: text, as: UTF8.self) }
+      return file == SQLiteEngine.nameFile ? restoredName("\(directory)/\(folder)", folder) : nil
     }.sorted()
+  }
+
+  /// Returns the name of a store whose `store.sqlite` was put back from a copy without the other
+  /// files; nil if the folder has none.
+  private func restoredName(_ path: String, _ folder: String) -> String? {
+    guard FileSystem.exists("\(path)/store.sqlite"), !FileSystem.exists("\(path)/\(SQLiteEngine.unfinishedNameFile)") else {
+      return nil
+    }
+    return StoreRegistry.name(ofFolder: folder)
   }
 
   package func remove(_ name: String, isGlobal: Bool) throws {

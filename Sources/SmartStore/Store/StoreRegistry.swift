@@ -126,6 +126,25 @@ public final class StoreRegistry: @unchecked Sendable {
       + hash(name, 0x9e37_79b9_7f4a_7c15)
   }
 
+  /// Returns the name that has this folder; nil for the folder of a long name, which was cut, and for other folders.
+  package static func name(ofFolder folder: String) -> String? {
+    let bytes = Array(folder.utf8)
+    var name: [UInt8] = [], i = 0
+    while i < bytes.count {
+      if bytes[i] == UInt8(ascii: "%"), i + 2 < bytes.count,
+        let byte = UInt8(String(decoding: bytes[(i + 1)...(i + 2)], as: UTF8.self), radix: 16)
+      {
+        name.append(byte)
+        i += 3
+      } else {
+        name.append(bytes[i])
+        i += 1
+      }
+    }
+    guard let text = String(validating: name, as: UTF8.self), folderName(text).hasSameBytes(as: folder) else { return nil }
+    return text
+  }
+
   /// FNV-1a, 64 bits, in hexadecimal. Two hashes with different seeds make 128 bits, enough to
   /// distinguish names.
   private static func hash(_ name: String, _ start: UInt64) -> String {

@@ -1,6 +1,7 @@
 import JSON
 import Logging
 import LuaBridge
+import RestClient
 
 /// Implements browser sign-ins for scripts: `startLogin`, `finishLogin` and `cancelLogin` of `tureen.accounts`.
 extension Host {
@@ -13,7 +14,7 @@ extension Host {
   func finishLogin(_ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     try capabilities().require("tureen.accounts", for: "accounts.finishLogin")
     let id = call.value("id")?.stringValue ?? "", url = call.value("url")?.stringValue
-    let finishing = try logins.finish(id, url: url) { Logger(label: "tureen.login").warning("\($0)") }
+    let finishing = try logins.finish(id, url: url) { Logger.tureen("login").warning("\($0)") }
     Host.answer(call, onUpdate) { [weak self] in
       let account = try await withTaskCancellationHandler {
         try await finishing.value

@@ -31,6 +31,7 @@ extension Login {
       makesDefault: settings.makesDefault,
       replacesOrg: settings.replacesOrg)
     let place = try await Blocking.offPool { [directory] in try directory.place(recorded) }
+    if let replaced = try await Blocking.offPool({ try replacedSignIn(at: place, by: recorded) }) { tell(.warning(replaced)) }
     let store = dependencies.store(place.folder, place.userFolder)
     let previous = place.conflict == nil ? try await kept(place, store) : nil
     try Task.checkCancellation()
@@ -43,6 +44,23 @@ extension Login {
       org: entry.name, username: identity.name, displayName: identity.displayName, userId: identity.userId,
       orgId: identity.orgId, instanceURL: session.instanceURL, flow: plan.flow, isDefault: entry.isDefault,
       folder: entry.folder, userFolder: place.userFolder)
+  }
+
+  /// Tells which sign-in without a person this one replaces; nil if it replaces none.
+  /// - Throws: ``LoginUsageError`` if the person did not name the org: who signs in to look around must not disable a job.
+  private func replacedSignIn(at place: LoginDestination, by login: RecordedLogin) throws -> String? {
+    guard place.entry != nil, place.conflict == nil, !login.credentials.isEmpty else { return nil }
+    let path = directory.userFolder(org: place.folder, user: place.userFolder) + "/credentials.json"
+    let kept = try directory.file(path)?.value
+    guard let flow = kept?["flow"]?.stringValue.flatMap(LoginFlow.init), flow.isUnattended else { return nil }
+    guard flow != plan.flow || kept?["clientId"] != login.credentials["clientId"] else { return nil }
+    let sentence = "\(login.user) of '\(place.name)' signs in with \(flow.rawValue)"
+    guard settings.org != nil else {
+      throw LoginUsageError(
+        "\(sentence), which this sign-in would replace: nothing was changed. Give --org \(place.name) to replace it, or another "
+          + "--home to keep both")
+    }
+    return "\(sentence) no longer: \(plan.flow.rawValue) replaces that"
   }
 
   private static let withoutRefreshToken = """
@@ -103,6 +121,9 @@ extension Login {
 }
 
 extension LoginFlow {
+  /// True if the stored credentials sign in again without a person and without another program.
+  var isUnattended: Bool { self == .jwt || self == .clientCredentials || self == .password }
+
   /// True if Tureen created the session and may revoke it.
   var ownsSession: Bool {
     switch self {

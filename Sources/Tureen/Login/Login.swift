@@ -57,7 +57,7 @@ public struct Login: Sendable {
   func withClient<Value: Sendable>(_ body: (OAuthClient) async throws -> Value) async throws -> Value {
     let transport = HTTPTransport(dependencies.transport)
     let client = OAuthClient(
-      transport: transport, policy: dependencies.policy, environment: dependencies.retry, logger: Logger(label: "tureen.login"))
+      transport: transport, policy: dependencies.policy, environment: dependencies.retry, logger: Logger.tureen("login"))
     do {
       let value = try await body(client)
       await transport.shutdown()

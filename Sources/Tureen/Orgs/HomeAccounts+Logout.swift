@@ -158,14 +158,14 @@ extension OrgEntry {
   /// - Throws: ``HostError`` `.noSuchUser`, listing the known users.
   func chosenUser(_ name: String?) throws -> OrgUser {
     if name == nil, let currentUser { return currentUser }
-    let known = users.isEmpty ? "" : "; known: \(users.map(\.name).joined(separator: ", "))"
+    let known = users.isEmpty ? "" : "; known: \(callableNames.joined(separator: ", "))"
     if let name {
-      if let user = user(named: name) { return user }
+      if let user = user(called: name) { return user }
       throw HostError(.noSuchUser, "'\(self.name)' has no user '\(name)'\(known)")
     }
     throw HostError(
       .noSuchUser,
       "no user is signed in to '\(self.name)'; sign in with `tureen login --org \(self.name)`"
-        + (users.isEmpty ? "" : ", or name one of its users with --user: \(users.map(\.name).joined(separator: ", "))"))
+        + (users.isEmpty ? "" : ", or name one of its users with --user: \(callableNames.joined(separator: ", "))"))
   }
 }

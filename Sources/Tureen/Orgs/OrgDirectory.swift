@@ -86,7 +86,10 @@ public struct OrgDirectory: Sendable {
   private func read(_ folderName: String) throws -> OrgEntry {
     let path = "\(folder)/\(folderName)"
     let users = try FileSystem.entries(of: path).filter { Self.isFolder($0) && FileSystem.exists("\(path)/\($0)/.") }
-      .map { OrgUser(name: OrgEntry.name(ofFolder: $0), folder: $0) }.sorted { $0.name < $1.name }
+      .map {
+        OrgUser(
+          name: OrgEntry.name(ofFolder: $0), folder: $0, sessionName: keptSession(org: folderName, user: $0)?.username)
+      }.sorted { $0.name < $1.name }
     guard let file = try file("\(path)/org.json") else { return withoutFile(folderName, users) }
     do throws(JSONFile.Problem) {
       return try OrgEntry(file: file, folder: folderName, users: users)

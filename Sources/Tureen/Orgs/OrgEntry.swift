@@ -77,24 +77,21 @@ public struct OrgEntry: Sendable, Equatable {
     users.first { $0.name.hasSameBytes(as: name) } ?? users.first { $0.name.lowercased() == name.lowercased() }
   }
 
-  /// Decodes the name of a folder; returns the folder name itself if that is not possible.
-  static func name(ofFolder folder: String) -> String {
-    let bytes = Array(folder.utf8)
-    var name: [UInt8] = [], i = 0
-    while i < bytes.count {
-      if bytes[i] == UInt8(ascii: "%"), i + 2 < bytes.count,
-        let byte = UInt8(String(decoding: bytes[(i + 1)...(i + 2)], as: UTF8.self), radix: 16)
-      {
-        name.append(byte)
-        i += 3
-      } else {
-        name.append(bytes[i])
-        i += 1
-      }
-    }
-    guard let text = String(validating: name, as: UTF8.self), StoreRegistry.folderName(text) == folder else { return folder }
-    return text
+  /// Returns the user that a person names: by the user's name, else by the name that the org shows for the user's session. An
+  /// app that signs in by itself has the client id for a name and acts as a user with another one.
+  public func user(called name: String) -> OrgUser? {
+    if let user = user(named: name) { return user }
+    let acting = users.filter { $0.sessionName?.lowercased() == name.lowercased() }
+    return acting.count == 1 ? acting[0] : nil
   }
+
+  /// The names by which a person can name the users.
+  var callableNames: [String] {
+    users.flatMap { user in [user.name] + [user.sessionName].compactMap { $0 }.filter { !$0.hasSameBytes(as: user.name) } }
+  }
+
+  /// Decodes the name of a folder; returns the folder name itself if that is not possible.
+  static func name(ofFolder folder: String) -> String { StoreRegistry.name(ofFolder: folder) ?? folder }
 }
 
 /// A user who has a folder in an org's folder.
@@ -103,4 +100,15 @@ public struct OrgUser: Sendable, Equatable {
   public let name: String
   /// The name of the user's folder.
   public let folder: String
+  /// The user name in the stored session, which lists show; nil if there is none.
+  var sessionName: String?
+
+  init(name: String, folder: String, sessionName: String? = nil) {
+    self.name = name
+    self.folder = folder
+    self.sessionName = sessionName
+  }
+
+  /// Sessions come and go; the user stays the same.
+  public static func == (a: OrgUser, b: OrgUser) -> Bool { a.folder == b.folder && a.name.hasSameBytes(as: b.name) }
 }

@@ -40,7 +40,7 @@ struct OrgResolver {
   // MARK: Credentials for this run
 
   private func org(_ name: String, _ entry: OrgEntry?, _ found: Found) throws -> Org {
-    if let user = settings.user, user.lowercased() != found.user.lowercased() {
+    if let user = settings.user, (entry?.user(called: user)?.name ?? user).lowercased() != found.user.lowercased() {
       throw HostError(.noSuchUser, "the credentials that are chosen are those of '\(found.user)', not of '\(user)' (--user)")
     }
     SignInWarnings.warn(about: found.flow)
@@ -59,7 +59,7 @@ struct OrgResolver {
   /// Returns true if the home has a session or credentials for the requested user.
   private func isKept(_ entry: OrgEntry) -> Bool {
     if entry.user != nil || FileSystem.exists(credentialsFile(of: entry)) { return true }
-    let users = settings.user.map { [entry.user(named: $0)].compactMap { $0 } } ?? entry.users
+    let users = settings.user.map { [entry.user(called: $0)].compactMap { $0 } } ?? entry.users
     return users.contains { user in
       let folder = directory.userFolder(org: entry.folder, user: user.folder)
       return FileSystem.exists(folder + "/session.json") || FileSystem.exists(folder + "/credentials.json")
@@ -68,7 +68,7 @@ struct OrgResolver {
 
   /// Returns a known org with the named user, else the current user, else the user in the org's credentials file.
   private func kept(_ entry: OrgEntry) throws -> Org {
-    let user = settings.user
+    let user = settings.user.map { entry.user(called: $0)?.name ?? $0 }
     let ofOrg = try file(credentialsFile(of: entry), entry, user ?? entry.user)
     let chosen: OrgUser
     if let ofOrg, user.map({ $0.lowercased() == ofOrg.user.lowercased() }) ?? (entry.user == nil) {

@@ -1,4 +1,5 @@
 import Logging
+import RestClient
 import Synchronization
 
 /// Warns about discouraged sign-in flows, once per process and flow.
@@ -7,7 +8,7 @@ enum SignInWarnings {
 
   static func warn(about flow: SignInFlow) {
     guard let text = text(flow), given.withLock({ $0.insert(flow).inserted }) else { return }
-    Logger(label: "tureen.host").warning("\(text)")
+    Logger.tureen("host").warning("\(text)")
   }
 
   /// Returns the warning for a flow; nil if there is none.

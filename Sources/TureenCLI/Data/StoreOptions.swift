@@ -32,7 +32,7 @@ struct ProjectOptions: ParsableArguments {
 
   /// - Throws: `ValidationError` if a folder was named that does not exist: a command without its configuration would run
   ///   with the defaults.
-  static func check(_ config: String?) throws {
+  private static func check(_ config: String?) throws {
     guard let config else { return }
     var info = stat()
     guard stat(config, &info) == 0 else {

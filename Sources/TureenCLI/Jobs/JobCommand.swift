@@ -22,7 +22,7 @@ private func statuses(_ failed: String) -> String {
 
 /// The database of a command about jobs.
 struct JobBoardOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory, transform: nonEmpty)
   var home: String?
 
   @OptionGroup var project: ProjectOptions

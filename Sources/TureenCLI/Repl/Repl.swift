@@ -14,6 +14,8 @@ final class Repl {
   /// The terminal's columns that the script knows; 0 before the first.
   private var columns = 0
   private var wasInterrupted = false
+  /// Set by the words `exit` and `quit`.
+  private var isLeaving = false
   // State of reading standard input that is not a terminal.
   private var input: [UInt8] = []
   private var hasInputEnded = false
@@ -68,6 +70,7 @@ final class Repl {
           if !line.hasPrefix(" ") { history?.append(line) }
         }
         isComplete = try run(line)
+        if isLeaving { return 0 }
       case Int32(TUREEN_EDITOR_INTERRUPT):
         try state.ask("cancel")
         isComplete = true
@@ -127,6 +130,7 @@ final class Repl {
       }
     }
     _ = takeInterrupt()
+    isLeaving = status == "exit"
     return status != "more"
   }
 
@@ -158,7 +162,7 @@ final class Repl {
   /// - Returns: The exit status: 1 if a statement failed, 130 if it was interrupted.
   func runInput() throws -> Int32 {
     try state.ask("setup", "\(Self.pipeWidth) 0")
-    while let line = try nextLine() { _ = try run(line) }
+    while !isLeaving, let line = try nextLine() { _ = try run(line) }
     while !wasInterrupted, try state.ask("pending") != "0" {
       _ = wait()
       if !takeInterrupt() { _ = try asking("poll") }

@@ -30,6 +30,7 @@ final class ReplInterrupts: Sendable {
       stop.set(true)
       _ = Glibc.write(writing, "!", 1)
     }
+    if InheritedSignals.isIgnoredForGood(SIGINT) { source.setEventHandler {} }
     source.resume()
   }
 

@@ -25,7 +25,7 @@ struct StoreListCommand: ParsableCommand {
   @Flag(help: "Print one JSON object a line. The error is JSON on stderr.")
   var json = false
 
-  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory, transform: nonEmpty)
   var home: String?
 
   func run() throws {

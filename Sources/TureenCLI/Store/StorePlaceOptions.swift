@@ -3,15 +3,17 @@ import Tureen
 
 /// The home, org and user of a command about stores.
 struct StorePlaceOptions: ParsableArguments {
-  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory)
+  @Option(help: "The folder of stores, sessions and the sandbox org.", completion: .directory, transform: nonEmpty)
   var home: String?
 
   @Option(
     help: "The org of the store: 'sandbox', or a name that tureen orgs lists. Without it the default of tureen orgs.",
-    completion: NameCompletion.org)
+    completion: NameCompletion.org, transform: nonEmpty)
   var org: String?
 
-  @Option(help: "The user of the store. Without it the one who signed in last.", completion: NameCompletion.user)
+  @Option(
+    help: "The user of the store. Without it the one who signed in last.", completion: NameCompletion.user,
+    transform: nonEmpty)
   var user: String?
 
   /// Runs `body` with the stores of the home. An error ends the command with its exit status.

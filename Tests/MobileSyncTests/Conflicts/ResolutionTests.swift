@@ -141,6 +141,45 @@ import Testing
     await bench.close()
   }
 
+  /// One conflict that nobody can decide does not hold up the records without one.
+  @Test(arguments: UploadKind.allCases, ["raises", "unknown"])
+  func syncUp_resolverFailsAtOne_sendsTheOthers(kind: UploadKind, how: String) async throws {
+    let bench = try await SyncBench(kind: kind)
+    var ids: [String] = []
+    for name in ["A", "B", "C", "D"] { ids.append(try await bench.syncedAccount(name).id) }
+    for id in ids { try bench.edit(id, ["Description": "mine"]) }
+    for id in ids.prefix(2) { try bench.change(id, ["Description": "theirs"]) }
+    if how == "raises" {
+      bench.manager.registerResolver("r") { conflict in
+        guard conflict.local["Name"] == "A" else { return .local }
+        throw Trouble()
+      }
+    }
+    let end = try await bench.up(SyncBench.merge(resolver: "r"))
+    #expect(end.status == .failed && end.failure?.code == "resolver")
+    #expect(try bench.conflicts().count == (how == "raises" ? 1 : 2))
+    let shown = try ids.map { try bench.shownOnServer($0) ?? "" }
+    #expect(shown == ["A/theirs", how == "raises" ? "B/mine" : "B/theirs", "C/mine", "D/mine"])
+    await bench.close()
+  }
+
+  @Test func syncDown_resolverFailsAtOne_storesTheOthers() async throws {
+    let bench = try await SyncBench(pageSize: 2)
+    var ids: [String] = []
+    for name in ["A", "B", "C", "D", "E"] { ids.append(try bench.addAccount(name, "base")) }
+    _ = try await bench.down(SyncBench.merge(resolver: "r"), name: "m")
+    try bench.edit(ids[0], ["Description": "mine"])
+    for id in ids { try bench.change(id, ["Description": "theirs"]) }
+    bench.manager.registerResolver("r") { _ in throw Trouble() }
+    let end = try await bench.manager.reSync(.name("m"))
+    #expect(end.status == .failed && end.failure?.code == "resolver")
+    #expect(try ids.map { try bench.shown($0) } == ["A/mine*", "B/theirs", "C/theirs", "D/theirs", "E/theirs"])
+    bench.manager.registerResolver("r") { _ in .server }
+    #expect(try await bench.manager.reSync(.name("m")).status == .done)
+    #expect(try bench.shown(ids[0]) == "A/theirs")
+    await bench.close()
+  }
+
   @Test func syncUp_resolverUnknownOrSilent_endsFailedAndKeepsTheChange() async throws {
     var configuration = SyncConfiguration()
     configuration.customTargetTimeoutMs = 20

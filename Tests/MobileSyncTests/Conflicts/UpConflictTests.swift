@@ -73,6 +73,25 @@ import Testing
     await bench.close()
   }
 
+  /// A parent is an object or null in the entries; the org has no such field.
+  @Test(arguments: UploadKind.allCases, [true, false])
+  func syncUp_mergeWithAParentInTheEntry_asksForNoUnknownField(kind: UploadKind, hasParent: Bool) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let id = try bench.addAccount("A", "base")
+    if hasParent { try bench.change(id, ["ParentId": .string(try bench.addAccount("Parent"))]) }
+    let query = "SELECT Id, Name, Description, Parent.Name, LastModifiedDate FROM Account WHERE Name = 'A'"
+    let target: JSONObject = ["type": "soql", "query": .string(query)]
+    _ = try await bench.manager.syncDown(target: target, options: nil, soupName: "accounts", syncName: nil)
+    #expect(try (bench.entry(withId: id)?["Parent"]?.isNull == true) == !hasParent)
+    try bench.edit(id, ["Description": "mine"])
+    bench.org.clearRequests()
+    let end = try await bench.up(SyncBench.merge)
+    #expect(end.counts.succeeded == 1 && end.counts.conflicting == 0)
+    #expect(bench.org.requests().allSatisfy { $0.status < 400 }, "no request is refused")
+    #expect(try bench.shownOnServer(id) == "A/mine")
+    await bench.close()
+  }
+
   @Test(arguments: UploadKind.allCases)
   func syncUp_mergeDeletedHereChangedThere_isAConflict(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)

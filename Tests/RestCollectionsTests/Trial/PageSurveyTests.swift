@@ -4,13 +4,14 @@ import Testing
 @testable import RestCollections
 
 private func survey(
-  _ text: String, _ body: String, headers: [(name: String, value: String)] = [], type: String = "application/json"
+  _ text: String, _ body: String, headers: [(name: String, value: String)] = [], type: String = "application/json",
+  answers304: Bool? = nil
 ) throws -> PageSurvey {
   let target = try target(text), all = [(name: "Content-Type", value: type)] + headers
   return Array(body.utf8).withUnsafeBytes {
     PageSurvey(
       target, PageAnswer(url: "https://api.example.com/items", headers: all), body: $0, base: "https://api.example.com",
-      allowedOrigins: [])
+      allowedOrigins: [], answers304: answers304)
   }
 }
 
@@ -120,6 +121,12 @@ struct PageSurveyTests {
     #expect(weak.text("tags") == "the page has a weak ETag" && weak.keys == [#"incremental.mode="etag""#])
     let up = #"{"up":{"read":{"url":"/i/{id}"},"update":{"url":"/i/{id}","fields":["a"]},"precondition":"ifMatch"}}"#
     #expect(try survey(up, #"[{"id":1,"_rev":"1-x"}]"#).keys == [#"up.tag.path="_rev""#])
+    // What was not seen to work is not advised.
+    let versioned = try survey(up, #"[{"id":1,"version":3}]"#)
+    #expect(versioned.keys == [] && versioned.unknown.contains { $0.contains("'version'") })
+    let tagged = try survey(up, #"[{"id":1,"version":3}]"#, headers: [("ETag", #""a""#)], answers304: true)
+    #expect(tagged.keys == [#"incremental.mode="etag""#] && !tagged.unknown.contains { $0.contains("'version'") })
+    #expect(try survey(up, #"[{"id":1}]"#, headers: [("ETag", #""a""#)], answers304: false).keys == [])
     #expect(try survey("{}", #"[{"id":1}]"#).text("tags") == "the page has neither ETag nor Last-Modified")
   }
 

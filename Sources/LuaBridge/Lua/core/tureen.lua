@@ -10,6 +10,8 @@ local combine = core.import "combine"
 ---@field onerror (fun(err: any, traceback: string))?  gets uncaught errors; nil: they go to stderr, and the run fails
 local M = {
   null = core.null,
+  valueOr = core.value_or,
+  describeNull = core.describe_null,
   array = core.array,
   json = { encode = core.encode, decode = core.decode },
   exec = calls.exec,

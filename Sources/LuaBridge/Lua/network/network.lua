@@ -12,7 +12,8 @@ local SERVICE = "com.salesforce.network"
 ---@field endPoint string?       the part before the path, such as "/services/data"
 ---@field path string            the rest of the path, or a full https:// URL
 ---@field method string?         default GET
----@field queryParams table|string|nil  for GET, DELETE, HEAD the query, else the JSON body
+---@field queryParams table|string|nil  for GET, DELETE, HEAD and with `body` the query, else the JSON body
+---@field body table|string|nil  the body: a table as JSON, a string as it is
 ---@field headerParams table?
 ---@field fileParams table?      {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}; `tureen.network.bytes` decodes it
@@ -32,6 +33,15 @@ local ORDER = {
   "connection", "cache", "returnResponse",
 }
 
+-- What other libraries call the keys.
+local MEANT = {
+  url = "path", params = "queryParams", query = "queryParams", parameters = "queryParams", data = "body", json = "body",
+  payload = "body", headers = "headerParams", files = "fileParams", binary = "returnBinary",
+}
+
+-- Values that are a table or a string.
+local CONTENTS = { queryParams = true, body = true }
+
 local function check(position, prefix, args)
   for _, key in ipairs(ORDER) do
     local value = args[key]
@@ -44,9 +54,11 @@ local function check(position, prefix, args)
     end
   end
   if args.path == nil then arguments.wrong("sendRequest", position.path or 1, prefix .. "path", "a string", nil) end
-  local params = args.queryParams
-  if params ~= nil and params ~= core.null and type(params) ~= "table" and type(params) ~= "string" then
-    arguments.wrong("sendRequest", position.queryParams or 1, prefix .. "queryParams", "a table or a string", params)
+  for _, key in ipairs { "queryParams", "body" } do
+    local value = args[key]
+    if value ~= nil and value ~= core.null and type(value) ~= "table" and type(value) ~= "string" then
+      arguments.wrong("sendRequest", position[key] or 1, prefix .. key, "a table or a string", value)
+    end
   end
 end
 
@@ -60,8 +72,10 @@ end
 local function from_options(options)
   local args = {}
   for key, value in pairs(options) do
-    if KEYS[key] == nil and key ~= "queryParams" then
-      core.raise("invalidArguments", ("sendRequest: argument 1 'options' has the unknown key '%s'"):format(tostring(key)))
+    if KEYS[key] == nil and not CONTENTS[key] then
+      local hint = MEANT[key] and ("; did you mean '%s'?"):format(MEANT[key]) or ""
+      core.raise("invalidArguments",
+        ("sendRequest: argument 1 'options' has the unknown key '%s'%s"):format(tostring(key), hint))
     end
     args[key] = value
   end
