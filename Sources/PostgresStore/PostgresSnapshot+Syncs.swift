@@ -39,40 +39,43 @@ extension PostgresSnapshot {
     ).map { try $0.string(0) }
   }
 
-  // MARK: The outbox
+  // MARK: Uploads
+
+  /// Selects what ``UploadRecord/isUnknownCreate`` says.
+  static let isUnknownCreate = "operation = 'create' AND state IN ('sent', 'inDoubt')"
 
   private func uploads(_ condition: String, _ parameters: [PostgresParameter]) throws -> [UploadRecord] {
     try query(
       """
-      SELECT entry, version, sync, fence, operation, sentAt, clockOffset, resendAt, inDoubt, sent FROM \(schema).outbox
-      WHERE \(condition) ORDER BY entry
+      SELECT entry, version, operation, state, sync, fence, sentAt, clockOffset, resendAt, sent, earlier, entryText
+      FROM \(schema).uploads WHERE \(condition) ORDER BY entry
       """, parameters
     ).map { row -> UploadRecord? in
-      guard let operation = UploadRecord.Operation(rawValue: try row.string(4)) else { return nil }
+      guard let operation = UploadRecord.Operation(rawValue: try row.string(2)),
+        let state = UploadRecord.State(rawValue: try row.string(3))
+      else { return nil }
+      func text(_ column: Int) throws -> [UInt8]? { try row.isNull(column) ? nil : row.text(column) }
       return UploadRecord(
-        entryId: try row.int64(0), version: try row.int64(1), syncId: try row.int64(2), fence: try row.int64(3),
-        operation: operation, sentAt: try row.int64(5), clockOffset: try row.optionalInt64(6),
-        resendAt: try row.optionalInt64(7), inDoubt: try row.bool(8), sent: try row.isNull(9) ? nil : row.text(9))
+        entryId: try row.int64(0), version: try row.int64(1), syncId: try row.int64(4), fence: try row.int64(5),
+        operation: operation, state: state, sentAt: try row.int64(6), clockOffset: try row.optionalInt64(7),
+        resendAt: try row.optionalInt64(8), sent: try text(9), earlier: try text(10), entryText: try text(11))
     }.compactMap { $0 }
   }
 
-  func unsettledUploads(in soup: String) throws -> [UploadRecord] {
-    try uploads("soup = $1 AND operation <> 'echo'", [try number(soup)])
-  }
+  func unsettledUploads(in soup: String) throws -> [UploadRecord] { try uploads("soup = $1", [try number(soup)]) }
 
   func unsettledCreates(in soup: String) throws -> [UploadRecord] {
-    try uploads("soup = $1 AND operation = 'create'", [try number(soup)])
+    try uploads("soup = $1 AND \(Self.isUnknownCreate)", [try number(soup)])
   }
 
   func unsettledUploads(of entryIds: [Int64], in soup: String) throws -> [UploadRecord] {
-    let found = try uploads(
-      "soup = $1 AND entry = ANY ($2) AND operation <> 'echo'", [try number(soup), .int64s(entryIds)])
+    let found = try uploads("soup = $1 AND entry = ANY ($2)", [try number(soup), .int64s(entryIds)])
     let byId = Dictionary(found.map { ($0.entryId, $0) }) { first, _ in first }
     return entryIds.compactMap { byId[$0] }
   }
 
   func arrivals(in soup: String) throws -> Set<Int64> {
-    Set(try ids("SELECT entry FROM \(schema).outbox_arrivals WHERE soup = $1", [try number(soup)]))
+    Set(try ids("SELECT entry FROM \(schema).arrivals WHERE soup = $1", [try number(soup)]))
   }
 
   func assignedId(for localId: String, in soup: String) throws -> String? {
@@ -92,7 +95,7 @@ extension PostgresSnapshot {
     return try idsByText(
       """
       SELECT \(value.selected), id FROM \(table.sql)
-      WHERE (id, version) IN (SELECT o.entry, o.version FROM \(schema).outbox o WHERE o.soup = $1 AND o.operation = 'echo')
+      WHERE (id, version) IN (SELECT o.entry, o.version FROM \(schema).uploaded o WHERE o.soup = $1)
       ORDER BY id
       """, [.int64(table.soup.number)], value)
   }
@@ -103,9 +106,9 @@ extension PostgresSnapshot {
     let table = try table(name), value = table.value(idPath)
     let rows = try query(
       """
-      SELECT t.v, o.entry, o.sent FROM \(schema).outbox o
+      SELECT t.v, o.entry, o.deletedId FROM \(schema).uploaded o
       LEFT JOIN (SELECT id, \(value.selected) AS v FROM \(table.sql)) t ON t.id = o.entry
-      WHERE o.soup = $1 AND o.operation = 'echo' AND o.fence > $2 ORDER BY o.entry
+      WHERE o.soup = $1 AND o.sequence > $2 ORDER BY o.entry
       """, [.int64(table.soup.number), .int64(mark)])
     var found: [String: Int64] = [:]
     for i in 0..<rows.count {
@@ -122,15 +125,16 @@ extension PostgresSnapshot {
     return found
   }
 
-  func ownStamps(of entryIds: [Int64], in name: String) throws -> [Int64: Int64] {
+  func uploaded(of entryIds: [Int64], in name: String) throws -> [Int64: UploadedRecord] {
     let rows = try query(
-      """
-      SELECT entry, resendAt FROM \(schema).outbox
-      WHERE soup = $1 AND entry = ANY ($2) AND operation = 'echo' AND resendAt IS NOT NULL
-      """, [try number(name), .int64s(entryIds)])
-    var stamps: [Int64: Int64] = [:]
-    for i in 0..<rows.count { stamps[try rows[i].int64(0)] = try rows[i].int64(1) }
-    return stamps
+      "SELECT entry, stamp, sent FROM \(schema).uploaded WHERE soup = $1 AND entry = ANY ($2)",
+      [try number(name), .int64s(entryIds)])
+    var found: [Int64: UploadedRecord] = [:]
+    for i in 0..<rows.count {
+      found[try rows[i].int64(0)] = UploadedRecord(
+        stamp: try rows[i].optionalInt64(1), sent: try rows[i].isNull(2) ? nil : rows[i].text(2))
+    }
+    return found
   }
 
   // MARK: Syncs

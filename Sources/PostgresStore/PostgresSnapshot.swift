@@ -102,6 +102,8 @@ class PostgresSnapshot: StoreSnapshot {
 
   func indexSpecs(of name: String) throws -> [IndexSpec] { try table(name).soup.specs }
 
+  func soupNumber(of name: String) throws -> Int64 { try table(name).soup.number }
+
   func soupNames() throws -> [String] { caches.all.map(\.soup.name) }
 
   func isBulkLoading(soup name: String) throws -> Bool { try table(name).soup.bulkLoad != nil }
@@ -271,7 +273,7 @@ class PostgresSnapshot: StoreSnapshot {
     return try ids(
       """
       SELECT owner FROM \(table.sql) WHERE id = $1 AND owner IS NOT NULL AND owner <> $3
-      UNION SELECT owner FROM \(schema).soup_members WHERE soup = $2 AND entry = $1 AND owner > 0 AND owner <> $3 ORDER BY 1
+      UNION SELECT owner FROM \(schema).soup_members WHERE soup = $2 AND entry = $1 AND owner <> $3 ORDER BY 1
       """, [.int64(id), .int64(table.soup.number), .int64(owner)])
   }
 
@@ -279,7 +281,7 @@ class PostgresSnapshot: StoreSnapshot {
     let table = try table(name)
     return try ids(
       """
-      SELECT id FROM \(table.sql) WHERE id IN (SELECT m.entry FROM \(schema).soup_members m WHERE m.soup = $1 AND m.owner < 0)
+      SELECT id FROM \(table.sql) WHERE id IN (SELECT m.entry FROM \(schema).soup_creators m WHERE m.soup = $1)
       AND owner IS NULL AND \(table.isDirty) IS NOT TRUE ORDER BY id
       """, [.int64(table.soup.number)])
   }

@@ -10,7 +10,7 @@ extension PostgresTransaction {
     guard (storage.expectedTotal ?? 0) >= bulkLoadMinimum else { return }
     let specs = table.soup.specs, others = specs.indices.filter { specs[$0].path != storage.idPath }
     guard !others.isEmpty else { return }
-    let mark = BulkLoad(idPath: storage.idPath, process: .current)
+    let mark = BulkLoad(idPath: storage.idPath, owner: caches.loader)
     let hasBegun = try query(
       "SELECT \(schema).begin_load($1, $2, $3, $4)",
       [.int64(table.soup.number), .text(table.name), .texts(others.map(table.index)), .text(mark.text)]
@@ -18,10 +18,10 @@ extension PostgresTransaction {
     if hasBegun { try soupsChanged() }
   }
 
-  /// A load goes on only in the process that began it, by the same path, and while no query needs the indexes.
+  /// A load goes on only on the connection that began it, by the same path, and while no query needs the indexes.
   func continueOrFinishBulkLoad(of table: SoupTable, idPath: String) throws {
     let isWanted = caches.wantedIndexes.remove(table.soup)
-    guard isWanted || table.soup.bulkLoad != BulkLoad(idPath: idPath, process: .current) else { return }
+    guard isWanted || table.soup.bulkLoad != BulkLoad(idPath: idPath, owner: caches.loader) else { return }
     try finishBulkLoad(soup: table.soup.name)
   }
 
@@ -35,7 +35,7 @@ extension PostgresTransaction {
 
   func buildIndexAhead(soup name: String, whileMissing least: Int) throws -> Bool {
     let table = try table(name)
-    guard table.soup.bulkLoad?.process == .current else { return false }
+    guard table.soup.bulkLoad?.owner == caches.loader else { return false }
     let names = table.soup.specs.indices.map(table.index)
     let present = try query(
       "SELECT relname::text FROM pg_catalog.pg_class WHERE relnamespace = $1::text::regnamespace AND relname = ANY ($2)",
@@ -63,7 +63,7 @@ extension PostgresEngine {
 
   private func abandonedLoads(_ snapshot: PostgresSnapshot) throws -> [String] {
     try snapshot.caches.all.filter { table in
-      guard let process = table.soup.bulkLoad?.process else { return false }
+      guard let process = table.soup.bulkLoad?.owner.process else { return false }
       switch process.liveness() {
       case .running: return false
       case .dead: return true

@@ -21,7 +21,7 @@ extension PostgresTransaction {
     let owners = try ids(
       """
       SELECT owner FROM \(table.sql) WHERE id = $1 AND owner IS NOT NULL
-      UNION SELECT owner FROM \(schema).soup_members WHERE soup = $2 AND entry = $1 AND owner > 0 ORDER BY 1
+      UNION SELECT owner FROM \(schema).soup_members WHERE soup = $2 AND entry = $1 ORDER BY 1
       """, [.int64(other), .int64(table.soup.number)])
     for owner in owners { try join(id, in: name, owner: owner) }
     try remove([other], from: name)
@@ -31,16 +31,16 @@ extension PostgresTransaction {
     let table = try table(name)
     add(
       """
-      INSERT INTO \(schema).soup_members (soup, entry, owner)
+      INSERT INTO \(schema).soup_creators (soup, entry, sync)
       SELECT $1, id, $2 FROM \(table.sql) WHERE id = $3 AND owner IS NULL ON CONFLICT DO NOTHING
-      """, [.int64(table.soup.number), .int64(-syncId), .int64(id)])
+      """, [.int64(table.soup.number), .int64(syncId), .int64(id)])
   }
 
   func forgetMakers(in name: String) throws {
     let table = try table(name)
     add(
       """
-      DELETE FROM \(schema).soup_members WHERE soup = $1 AND owner < 0
+      DELETE FROM \(schema).soup_creators WHERE soup = $1
       AND NOT EXISTS (SELECT FROM \(table.sql) AS t WHERE t.id = entry AND t.owner IS NULL)
       """, [.int64(table.soup.number)])
   }
@@ -83,7 +83,7 @@ extension PostgresTransaction {
     add("DELETE FROM \(schema).soup_bases WHERE soup = $1 AND entry = $2", [try number(soup), .int64(id)])
   }
 
-  // MARK: The outbox
+  // MARK: Uploads
 
   func claim(
     _ uploads: [UploadRecord], in soup: String, isLive: (UploadRecord) throws -> Bool
@@ -92,44 +92,46 @@ extension PostgresTransaction {
     try forgetArrivals(in: soup)
     var first: [UploadRecord] = [], seen: Set<Int64> = []
     for upload in uploads where seen.insert(upload.entryId).inserted { first.append(upload) }
-    var taken = try take(first, table)
+    var claimed = try claim(first, table)
     return try uploads.map { upload in
       // An entry's second upload finds its first one.
-      if taken.remove(upload.entryId) != nil { return .claimed }
-      if let other = try unsettledUpload(of: upload.entryId, in: soup) {
-        if try isLive(other) { return .held }
-        if other.operation == .create { return .unsettled }
-        try settle([other.entryId], in: soup, sentBy: nil)
-      }
-      return try take([upload], table).isEmpty ? .changed : .claimed
+      if claimed.remove(upload.entryId) != nil { return .claimed }
+      guard let other = try unsettledUpload(of: upload.entryId, in: soup) else { return .changed }
+      if try isLive(other) { return .held }
+      if other.isUnknownCreate { return .unsettled }
+      guard try versions(of: [upload.entryId], in: soup)[upload.entryId] == upload.version else { return .changed }
+      try settle([other.entryId], in: soup, sentBy: nil)
+      return try claim([upload.following(other)], table).isEmpty ? .changed : .claimed
     }
   }
 
-  /// Writes claims of different entries, except those whose row has changed or of which the outbox has an upload.
+  /// Writes attempts for different entries, except those whose row has changed or that have one already.
   /// - Returns: The entries that are claimed.
-  private func take(_ uploads: [UploadRecord], _ table: SoupTable) throws -> Set<Int64> {
+  private func claim(_ uploads: [UploadRecord], _ table: SoupTable) throws -> Set<Int64> {
     guard !uploads.isEmpty else { return [] }
-    var offsets = PostgresArray(of: .int64), texts = PostgresArray(of: .text)
-    for upload in uploads {
-      if let offset = upload.clockOffset { offsets.append(offset) } else { offsets.appendNull() }
-      if let sent = upload.sent { sent.withUnsafeBytes { texts.append($0) } } else { texts.appendNull() }
+    func texts(_ text: (UploadRecord) -> [UInt8]?) -> PostgresParameter {
+      var array = PostgresArray(of: .text)
+      for upload in uploads {
+        if let text = text(upload) { text.withUnsafeBytes { array.append($0) } } else { array.appendNull() }
+      }
+      return .array(array)
     }
+    var offsets = PostgresArray(of: .int64)
+    for upload in uploads { if let offset = upload.clockOffset { offsets.append(offset) } else { offsets.appendNull() } }
     let rows = try byIndex {
       try query(
         """
-        INSERT INTO \(schema).outbox AS o (soup, entry, version, sync, fence, operation, sentAt, clockOffset, sent)
-        SELECT $1, t.id, t.version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent
-        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
-        AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent)
-        JOIN \(table.sql) AS t ON t.id = u_id AND t.version = u_version
-        ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
-        operation = excluded.operation, sentAt = excluded.sentAt, clockOffset = excluded.clockOffset, resendAt = NULL,
-        inDoubt = false, sent = excluded.sent WHERE o.operation = 'echo' RETURNING entry
+        INSERT INTO \(schema).uploads
+        (soup, entry, version, operation, state, sync, fence, sentAt, clockOffset, sent, earlier, entryText)
+        SELECT $1, t.id, t.version, u_operation, 'sent', u_sync, u_fence, u_sentAt, u_offset, u_sent, u_earlier, u_text
+        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        AS u(u_id, u_version, u_sync, u_fence, u_operation, u_sentAt, u_offset, u_sent, u_earlier, u_text)
+        JOIN \(table.sql) AS t ON t.id = u_id AND t.version = u_version ON CONFLICT (soup, entry) DO NOTHING RETURNING entry
         """,
         [
           .int64(table.soup.number), .int64s(uploads.map(\.entryId)), .int64s(uploads.map(\.version)),
           .int64s(uploads.map(\.syncId)), .int64s(uploads.map(\.fence)), .texts(uploads.map(\.operation.rawValue)),
-          .int64s(uploads.map(\.sentAt)), .array(offsets), .array(texts),
+          .int64s(uploads.map(\.sentAt)), .array(offsets), texts(\.sent), texts(\.earlier), texts(\.entryText),
         ])
     }
     return Set(try rows.map { try $0.int64(0) })
@@ -137,20 +139,23 @@ extension PostgresTransaction {
 
   func journal(_ uploads: [UploadRecord], in soup: String) throws {
     let number = try number(soup)
+    func text(_ bytes: [UInt8]?) -> PostgresParameter { bytes.map { .utf8($0) } ?? .null }
     for upload in uploads {
       add(
         """
-        INSERT INTO \(schema).outbox
-        (soup, entry, version, sync, fence, operation, sentAt, clockOffset, resendAt, inDoubt, sent)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10, $11::text)
-        ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
-        operation = excluded.operation, sentAt = excluded.sentAt, clockOffset = excluded.clockOffset,
-        resendAt = excluded.resendAt, inDoubt = excluded.inDoubt, sent = excluded.sent
+        INSERT INTO \(schema).uploads
+        (soup, entry, version, operation, state, sync, fence, sentAt, clockOffset, resendAt, sent, earlier, entryText)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint, $11::text, $12::text, $13::text)
+        ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, operation = excluded.operation,
+        state = excluded.state, sync = excluded.sync, fence = excluded.fence, sentAt = excluded.sentAt,
+        clockOffset = excluded.clockOffset, resendAt = excluded.resendAt, sent = excluded.sent, earlier = excluded.earlier,
+        entryText = excluded.entryText
         """,
         [
-          number, .int64(upload.entryId), .int64(upload.version), .int64(upload.syncId), .int64(upload.fence),
-          .text(upload.operation.rawValue), .int64(upload.sentAt), .optional(upload.clockOffset), .optional(upload.resendAt),
-          .bool(upload.inDoubt), upload.sent.map { .utf8($0) } ?? .null,
+          number, .int64(upload.entryId), .int64(upload.version), .text(upload.operation.rawValue),
+          .text(upload.state.rawValue), .int64(upload.syncId), .int64(upload.fence), .int64(upload.sentAt),
+          .optional(upload.clockOffset), .optional(upload.resendAt), text(upload.sent), text(upload.earlier),
+          text(upload.entryText),
         ])
     }
   }
@@ -159,27 +164,39 @@ extension PostgresTransaction {
     var parameters = [try number(soup), .int64s(entryIds)]
     if let run { parameters += [.int64(run.syncId), .int64(run.fence)] }
     add(
-      "DELETE FROM \(schema).outbox WHERE soup = $1 AND entry = ANY ($2) AND operation <> 'echo'"
-        + (run == nil ? "" : " AND sync = $3 AND fence = $4"), parameters)
+      "DELETE FROM \(schema).uploads WHERE soup = $1 AND entry = ANY ($2)" + (run == nil ? "" : " AND sync = $3 AND fence = $4"),
+      parameters)
   }
 
   func keepWaiting(_ entryIds: [Int64], in soup: String, until time: Int64) throws {
     add(
-      "UPDATE \(schema).outbox SET resendAt = $1 WHERE soup = $2 AND entry = ANY ($3) AND operation = 'create'",
+      "UPDATE \(schema).uploads SET resendAt = $1 WHERE soup = $2 AND entry = ANY ($3) AND operation = 'create'",
       [.int64(time), try number(soup), .int64s(entryIds)])
+  }
+
+  func forgetEndedUpdates(in name: String, isLive: (UploadRecord) throws -> Bool) throws {
+    let table = try table(name)
+    let clean = try ids(
+      """
+      SELECT u.entry FROM \(schema).uploads u WHERE u.soup = $1 AND u.operation = 'update'
+      AND NOT EXISTS (SELECT FROM \(table.sql) WHERE id = u.entry AND \(table.isDirty) IS TRUE)
+      """, [.int64(table.soup.number)])
+    guard !clean.isEmpty else { return }
+    let ended = try unsettledUploads(of: clean, in: name).filter { try !isLive($0) }
+    try settle(ended.map(\.entryId), in: name, sentBy: nil)
   }
 
   func noteArrivals(_ entryIds: [Int64], in soup: String) throws {
     add(
-      "INSERT INTO \(schema).outbox_arrivals (soup, entry) SELECT $1, e FROM unnest($2) AS e ON CONFLICT DO NOTHING",
+      "INSERT INTO \(schema).arrivals (soup, entry) SELECT $1, e FROM unnest($2) AS e ON CONFLICT DO NOTHING",
       [try number(soup), .int64s(entryIds)])
   }
 
   func forgetArrivals(in soup: String) throws {
     add(
       """
-      DELETE FROM \(schema).outbox_arrivals WHERE soup = $1
-      AND NOT EXISTS (SELECT FROM \(schema).outbox WHERE soup = $1 AND operation = 'create')
+      DELETE FROM \(schema).arrivals WHERE soup = $1
+      AND NOT EXISTS (SELECT FROM \(schema).uploads WHERE soup = $1 AND \(Self.isUnknownCreate))
       """, [try number(soup)])
   }
 
@@ -203,17 +220,17 @@ extension PostgresTransaction {
     advanceUploads()
     add(
       """
-      INSERT INTO \(schema).outbox AS o (soup, entry, version, sync, fence, operation, sentAt)
-      SELECT $1, id, CASE WHEN \(table.isDirty) IS TRUE THEN 0 ELSE version END, 0, (SELECT uploads FROM \(schema).state), 'echo',
-      lastModified FROM \(table.sql) WHERE id = ANY ($2)
-      ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
-      sentAt = excluded.sentAt, resendAt = NULL, sent = NULL WHERE o.operation = 'echo'
+      INSERT INTO \(schema).uploaded (soup, entry, version, sequence, sent)
+      SELECT $1, id, CASE WHEN \(table.isDirty) IS TRUE THEN 0 ELSE version END, (SELECT uploads FROM \(schema).state),
+      (SELECT u.sent FROM \(schema).uploads u WHERE u.soup = $1 AND u.entry = id) FROM \(table.sql) WHERE id = ANY ($2)
+      ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sequence = excluded.sequence, stamp = NULL,
+      sent = excluded.sent, deletedId = NULL
       """, [.int64(table.soup.number), .int64s(entryIds)])
   }
 
   func noteOwnStamp(_ stamp: Int64, of id: Int64, in name: String) throws {
     add(
-      "UPDATE \(schema).outbox SET resendAt = $1 WHERE soup = $2 AND entry = $3 AND operation = 'echo'",
+      "UPDATE \(schema).uploaded SET stamp = $1 WHERE soup = $2 AND entry = $3",
       [.int64(stamp), try number(name), .int64(id)])
   }
 
@@ -222,7 +239,7 @@ extension PostgresTransaction {
     let isShared = try query(
       """
       SELECT owner IS NOT NULL
-      OR EXISTS (SELECT FROM \(schema).soup_members m WHERE m.soup = $2 AND m.entry = $1 AND m.owner < 0)
+      OR EXISTS (SELECT FROM \(schema).soup_creators m WHERE m.soup = $2 AND m.entry = $1)
       FROM \(table.sql) WHERE id = $1
       """, [.int64(id), .int64(table.soup.number)]
     ).first?.bool(0)
@@ -231,8 +248,8 @@ extension PostgresTransaction {
     advanceUploads()
     add(
       """
-      INSERT INTO \(schema).outbox (soup, entry, version, sync, fence, operation, sentAt, sent)
-      VALUES ($1, $2, 0, 0, (SELECT uploads FROM \(schema).state), 'echo', 0, $3) ON CONFLICT DO NOTHING
+      INSERT INTO \(schema).uploaded (soup, entry, version, sequence, deletedId)
+      VALUES ($1, $2, 0, (SELECT uploads FROM \(schema).state), $3) ON CONFLICT DO NOTHING
       """, [.int64(table.soup.number), .int64(id), .text(PostgresText.storable(externalId))])
   }
 
@@ -242,9 +259,9 @@ extension PostgresTransaction {
     let table = try table(name)
     add(
       """
-      DELETE FROM \(schema).outbox o WHERE o.soup = $1 AND o.operation = 'echo' AND NOT EXISTS (
+      DELETE FROM \(schema).uploaded o WHERE o.soup = $1 AND NOT EXISTS (
         SELECT FROM \(table.sql) WHERE id = o.entry
-        AND (version = o.version OR o.resendAt IS NOT NULL AND \(table.isDirty) IS TRUE))
+        AND (version = o.version OR (o.stamp IS NOT NULL OR o.sent IS NOT NULL) AND \(table.isDirty) IS TRUE))
       """, [.int64(table.soup.number)])
   }
 

@@ -202,7 +202,9 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   }
 
   /// The tables with data about entries, each with the columns `soup` and `entry`.
-  private static let entryTables = ["soup_members", "soup_bases", "soup_conflicts", "outbox", "outbox_arrivals"]
+  private static let entryTables = [
+    "soup_members", "soup_creators", "soup_bases", "soup_conflicts", "uploads", "uploaded", "arrivals",
+  ]
 
   // MARK: Entries
 

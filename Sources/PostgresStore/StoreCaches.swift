@@ -8,6 +8,8 @@ final class StoreCaches {
   private(set) var smartSql: [String: TranslatedSmartSql] = [:]
   let check = SmartSqlCheck()
   let wantedIndexes: WantedIndexes
+  /// This connection as the owner of bulk loads.
+  let loader = BulkLoad.Owner()
 
   init(_ wantedIndexes: WantedIndexes) { self.wantedIndexes = wantedIndexes }
 

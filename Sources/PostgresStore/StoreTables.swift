@@ -75,6 +75,30 @@ enum StoreTables {
     EXCEPTION WHEN lock_not_available THEN RETURN false;
     END $$;
     """,
+    """
+    CREATE TABLE {s}.uploads (
+      soup bigint, entry bigint, version bigint NOT NULL, operation text NOT NULL, state text NOT NULL, sync bigint NOT NULL,
+      fence bigint NOT NULL, sentAt bigint NOT NULL, clockOffset bigint, resendAt bigint, sent text, earlier text, entryText text,
+      PRIMARY KEY (soup, entry));
+    CREATE INDEX uploads_creates ON {s}.uploads (soup) WHERE operation = 'create';
+    -- Up to version 2, a create that may be repeated with its key was stored as a customCreate with a text.
+    INSERT INTO {s}.uploads
+      SELECT soup, entry, version, CASE WHEN operation = 'customCreate' AND sent IS NOT NULL THEN 'create' ELSE operation END,
+        CASE WHEN operation = 'customCreate' AND sent IS NOT NULL THEN 'repeatable' WHEN inDoubt THEN 'inDoubt' ELSE 'sent' END,
+        sync, fence, sentAt, clockOffset, resendAt, sent
+      FROM {s}.outbox WHERE operation <> 'echo';
+    CREATE TABLE {s}.uploaded (
+      soup bigint, entry bigint, version bigint NOT NULL, sequence bigint NOT NULL, stamp bigint, sent text, deletedId text,
+      PRIMARY KEY (soup, entry));
+    INSERT INTO {s}.uploaded SELECT soup, entry, version, fence, resendAt, NULL, sent FROM {s}.outbox WHERE operation = 'echo';
+    DROP TABLE {s}.outbox;
+    ALTER TABLE {s}.outbox_arrivals RENAME TO arrivals;
+    CREATE TABLE {s}.soup_creators (soup bigint, entry bigint, sync bigint NOT NULL, PRIMARY KEY (soup, entry));
+    INSERT INTO {s}.soup_creators SELECT soup, entry, -owner FROM {s}.soup_members WHERE owner < 0 ON CONFLICT DO NOTHING;
+    DELETE FROM {s}.soup_members WHERE owner < 0;
+    -- The owner of a bulk load is one connection of the process.
+    UPDATE {s}.soup_attrs SET loading = regexp_replace(loading, ' ', ' - ') WHERE loading IS NOT NULL;
+    """,
   ]
 
   /// The values at paths that have no column. `at` follows a path as SQLite's json_extract does: `.key` into an object,

@@ -117,6 +117,7 @@ package class CountingSnapshot: StoreSnapshot {
     try counted("indexSpecs") { try inner.indexSpecs(of: name) }
   }
   package func soupNames() throws -> [String] { try counted("soupNames") { try inner.soupNames() } }
+  package func soupNumber(of name: String) throws -> Int64 { try counted("soupNumber") { try inner.soupNumber(of: name) } }
   package func isBulkLoading(soup name: String) throws -> Bool {
     try counted("isBulkLoading") { try inner.isBulkLoading(soup: name) }
   }
@@ -224,8 +225,8 @@ package class CountingSnapshot: StoreSnapshot {
   package func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
     try counted("uploads") { try inner.uploads(in: name, idPath: idPath, since: mark) }
   }
-  package func ownStamps(of entryIds: [Int64], in name: String) throws -> [Int64: Int64] {
-    try counted("ownStamps") { try inner.ownStamps(of: entryIds, in: name) }
+  package func uploaded(of entryIds: [Int64], in name: String) throws -> [Int64: UploadedRecord] {
+    try counted("uploaded") { try inner.uploaded(of: entryIds, in: name) }
   }
   package func lease(_ name: String) throws -> Lease? { try counted("lease") { try inner.lease(name) } }
   package func syncPages(of sync: Int64) throws -> [String: String] {
@@ -326,6 +327,9 @@ package final class CountingTransaction: CountingSnapshot, StoreTransaction {
   }
   package func journal(_ uploads: [UploadRecord], in soup: String) throws {
     try counted("journal") { try transaction.journal(uploads, in: soup) }
+  }
+  package func forgetEndedUpdates(in name: String, isLive: (UploadRecord) throws -> Bool) throws {
+    try counted("forgetEndedUpdates") { try transaction.forgetEndedUpdates(in: name, isLive: isLive) }
   }
   package func settle(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws {
     try counted("settle") { try transaction.settle(entryIds, in: soup, sentBy: run) }

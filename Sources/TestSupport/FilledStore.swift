@@ -80,9 +80,9 @@ package enum FilledStore {
       try transaction.journal(
         [
           UploadRecord(
-            entryId: 61, version: 1, syncId: 4, fence: 1, operation: .create, sentAt: 5, clockOffset: -7, resendAt: 9,
-            inDoubt: true,
-            sent: Array("{\"id\":\"local_0\"}".utf8)),
+            entryId: 61, version: 1, syncId: 4, fence: 1, operation: .create, state: .inDoubt, sentAt: 5, clockOffset: -7,
+            resendAt: 9, sent: Array("{\"id\":\"local_0\"}".utf8), earlier: Array("[{\"fields\":{}}]".utf8),
+            entryText: Array("{}".utf8)),
           UploadRecord(entryId: 4, version: 2, syncId: 4, fence: 1, operation: .update, sentAt: 6),
         ], in: soup)
       try transaction.noteArrivals([10, 11], in: soup)

@@ -42,7 +42,7 @@ import Testing
     var mark: String? { get throws { try connection.query("SELECT loading FROM \(schema).soup_attrs").only().optionalString(0) } }
 
     func mark(as process: ProcessIdentity) throws {
-      let text = BulkLoad(idPath: "Id", process: process).text
+      let text = BulkLoad(idPath: "Id", owner: BulkLoad.Owner(process: process, connection: "x")).text
       _ = try connection.query("UPDATE \(schema).soup_attrs SET loading = $1", [.text(text)])
       _ = try connection.query("UPDATE \(schema).state SET soups = soups + 1")
     }

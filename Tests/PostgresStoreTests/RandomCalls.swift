@@ -141,7 +141,8 @@ struct RandomCalls {
   private mutating func record(_ soup: String) -> RandomCall {
     let id = id(), ids = ids(), number = Int64.random(in: 1...3, using: &random), text = externalId()
     let operation = pick([UploadRecord.Operation.create, .update, .delete])
-    switch Int.random(in: 0..<13, using: &random) {
+    let state = pick([UploadRecord.State.sent, .inDoubt, .repeatable, .refused])
+    switch Int.random(in: 0..<14, using: &random) {
     case 0:
       let server = pick([ConflictRecord.Server.record(Array("{\"a\":1}".utf8)), .deleted, .unknown])
       return write("conflict of \(id)") {
@@ -164,7 +165,9 @@ struct RandomCalls {
       }
     case 4:
       let uploads = ids.map {
-        UploadRecord(entryId: $0, version: 1, syncId: number, operation: operation, sentAt: 7, resendAt: 9, inDoubt: true)
+        UploadRecord(
+          entryId: $0, version: 1, syncId: number, operation: operation, state: state, sentAt: 7, resendAt: 9,
+          sent: Array("{\"fields\":{\"n\":1}}".utf8), entryText: Array("{}".utf8))
       }
       return write("journal \(ids)") { try $0.journal(uploads, in: soup) }
     case 5: return write("settle \(ids)") { try $0.settle(ids, in: soup, sentBy: number == 1 ? nil : (number, 1)) }
@@ -173,6 +176,8 @@ struct RandomCalls {
     case 8: return write("remove uploaded \(id)") { try $0.removeUploaded(id, externalId: text, from: soup) }
     case 9: return write("forget stale echoes") { try $0.forgetStaleEchoes(in: soup) }
     case 10: return write("join \(id)") { try $0.join(id, in: soup, owner: number) }
+    case 12:
+      return write("forget ended updates") { try $0.forgetEndedUpdates(in: soup) { $0.syncId == 1 } }
     case 11: return write("absorb \(ids[0]) into \(id)") { if ids[0] != id { try $0.absorb(ids[0], into: id, in: soup) } }
     default:
       return write("makers, arrivals and ids") {
@@ -221,7 +226,7 @@ struct RandomCalls {
               "\(bases) \(try snapshot.conflicts(in: soup)) \(try snapshot.conflicts(of: ids.reversed(), in: soup)) \(try snapshot.soupsInConflict())"
           }
         },
-        RandomCall(name: "outbox of \(soup)") { caller in
+        RandomCall(name: "uploads of \(soup)") { caller in
           try caller.read { snapshot in
             let echoes = try snapshot.echoes(in: soup, idPath: "Id").sorted { $0.value < $1.value }.map {
               "\($0.key)=\($0.value)"
@@ -230,7 +235,7 @@ struct RandomCalls {
               \(try snapshot.unsettledUploads(in: soup)) \(try snapshot.unsettledCreates(in: soup)) \
               \(try snapshot.arrivals(in: soup).sorted()) \(try snapshot.uploadSequence()) \(echoes.count) \
               \(try snapshot.uploads(in: soup, idPath: "Id", since: 2).values.sorted()) \
-              \(try snapshot.ownStamps(of: ids, in: soup).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }) \
+              \(try snapshot.uploaded(of: ids, in: soup).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }) \
               \(try (0...9).map { try snapshot.assignedId(for: "x\($0)", in: soup) ?? "-" })
               """
           }

@@ -87,6 +87,38 @@ import Testing
     #expect(code { _ = try old.openStore(connection, org: "acme", user: "", name: "global") } == .newerSchema)
   }
 
+  /// Up to version 2, one table had the uploads in flight and what the server has after earlier ones.
+  @Test func openStore_ofVersionTwo_sortsTheUploadsOut() throws {
+    let connection = try PostgresCluster.running().connect(), name = PostgresFixture.newSchemaName()
+    let old = schema(name, ControlSchema.migrations, store: Array(StoreTables.migrations.prefix(2)))
+    try old.open(connection)
+    let store = try old.openStore(connection, org: "acme", user: "", name: "main"), tables = PostgresName.quoted(store.schema)
+    try connection.execute(
+      """
+      INSERT INTO \(tables).soup_attrs (soupName, loading) VALUES ('s', 'boot:1:2 a b');
+      INSERT INTO \(tables).outbox (soup, entry, version, sync, fence, operation, sentAt, resendAt, sent)
+        VALUES (1, 1, 2, 0, 7, 'echo', 5, 1234, NULL), (1, 9, 0, 0, 8, 'echo', 0, NULL, 'gone');
+      INSERT INTO \(tables).outbox (soup, entry, version, sync, fence, operation, sentAt, inDoubt, sent)
+        VALUES (1, 2, 2, 3, 4, 'customCreate', 5, false, '{"key":{}}'), (1, 3, 2, 3, 4, 'create', 5, true, '{}'),
+        (1, 4, 2, 3, 4, 'update', 5, false, NULL);
+      INSERT INTO \(tables).outbox_arrivals VALUES (1, 5);
+      INSERT INTO \(tables).soup_members VALUES (1, 1, -5), (1, 1, 2);
+      """)
+    _ = try PostgresSchema(name).openStore(connection, org: "acme", user: "", name: "main")
+    func row(_ sql: String) throws -> String { try connection.query(sql).only().string(0) }
+    #expect(
+      try row("SELECT string_agg(entry || operation || state, ' ' ORDER BY entry) FROM \(tables).uploads")
+        == "2createrepeatable 3createinDoubt 4updatesent")
+    #expect(
+      try row(
+        "SELECT string_agg(concat(entry, '/', version, '/', sequence, '/', stamp, '/', deletedId), ' ' ORDER BY entry) FROM \(tables).uploaded"
+      ) == "1/2/7/1234/ 9/0/8//gone")
+    #expect(try row("SELECT (entry)::text FROM \(tables).arrivals") == "5")
+    #expect(try row("SELECT concat(entry, '/', sync) FROM \(tables).soup_creators") == "1/5")
+    #expect(try row("SELECT concat(entry, '/', owner) FROM \(tables).soup_members") == "1/2")
+    #expect(try row("SELECT loading FROM \(tables).soup_attrs") == "boot:1:2 - a b")
+  }
+
   @Test(arguments: [
     "CREATE TABLE %.customers (n int)", "CREATE TYPE %.mood AS ENUM ('glad')",
     "CREATE FUNCTION %.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",

@@ -11,7 +11,7 @@ struct AlterTests {
     try [
       "SELECT id, soup, created, lastModified, version, owner FROM {s} ORDER BY id",
       "SELECT soup, entry, owner FROM soup_members ORDER BY 1, 2, 3", "SELECT soup, entry, base FROM soup_bases ORDER BY 1, 2",
-      "SELECT soup, entry, version, sync, operation, sentAt, fence, sent FROM outbox ORDER BY 1, 2",
+      "SELECT soup, entry, version, sync, operation, sentAt, fence, sent FROM uploads ORDER BY 1, 2",
     ].map { try store.rows($0) }
   }
 

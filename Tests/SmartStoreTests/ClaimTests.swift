@@ -62,7 +62,50 @@ struct ClaimTests {
     #expect(try claim([upload(1, .update)], temporary, isLive: true) == [.claimed])
     try temporary.store.writeBlocking(.synced) { try $0.settle([1, 2], in: "s") }
     #expect(try temporary.store.readBlocking { try $0.unsettledUploads(in: "s") }.isEmpty)
-    #expect(try temporary.store.readBlocking { try $0.echoes(in: "s", idPath: "Id") } == ["b": 2])
+    #expect(try temporary.store.readBlocking { try $0.echoes(in: "s", idPath: "Id") } == ["a": 1, "b": 2])
+  }
+
+  /// A refused upload, or the death of its run, takes nothing away from what is known of the last
+  /// accepted one.
+  @Test func claim_entryWithAnOwnStamp_keepsIt() throws {
+    let temporary = try soup(), store = temporary.store
+    var accepted = upload(1, .update)
+    accepted.sent = Array(#"{"fields":{"a":1}}"#.utf8)
+    _ = try claim([accepted], temporary, isLive: true)
+    try store.writeBlocking(.synced) { transaction in
+      try transaction.expectEchoes([1], in: "s")
+      try transaction.noteOwnStamp(77, of: 1, in: "s")
+      try transaction.settle([1], in: "s")
+    }
+    let known = [1: UploadedRecord(stamp: 77, sent: accepted.sent)] as [Int64: UploadedRecord]
+    #expect(try store.readBlocking { try $0.uploaded(of: [1, 2], in: "s") } == known)
+    #expect(try claim([upload(1, fence: 2, .update)], temporary, isLive: true) == [.claimed])
+    #expect(try store.readBlocking { try $0.uploaded(of: [1], in: "s") } == known)
+    try store.writeBlocking(.synced) { try $0.settle([1], in: "s") }
+    #expect(try store.readBlocking { try $0.uploaded(of: [1], in: "s") } == known)
+  }
+
+  @Test func claim_updateAfterOneWithoutAnAnswer_knowsWhatThatSent() throws {
+    let temporary = try soup()
+    for n in 1...3 {
+      var next = upload(1, fence: Int64(n), .update)
+      next.sent = Array("{\"fields\":{\"a\":\(n)}}".utf8)
+      #expect(try claim([next], temporary, isLive: false) == [.claimed])
+    }
+    let found = try #require(try temporary.store.readBlocking { try $0.unsettledUpload(of: 1, in: "s") })
+    #expect(found.earlier.map { String(decoding: $0, as: UTF8.self) } == #"[{"fields":{"a":2}},{"fields":{"a":1}}]"#)
+    #expect(found.former?.sent.map { String(decoding: $0, as: UTF8.self) } == #"{"fields":{"a":2}}"#)
+    #expect(found.former?.former?.former == nil)
+  }
+
+  @Test func forgetEndedUpdates_entryIsClean_forgetsThem() throws {
+    let temporary = try soup(), store = temporary.store
+    _ = try claim([upload(1, .update), upload(2, .update), upload(3, .create)], temporary, isLive: true)
+    try store.upsert(#"[{"_soupEntryId":1,"Id":"a","__local__":true}]"#, into: "s")
+    try store.writeBlocking(.synced) { try $0.forgetEndedUpdates(in: "s") { _ in true } }
+    #expect(try store.readBlocking { try $0.unsettledUploads(in: "s").map(\.entryId) } == [1, 2, 3])
+    try store.writeBlocking(.synced) { try $0.forgetEndedUpdates(in: "s") { _ in false } }
+    #expect(try store.readBlocking { try $0.unsettledUploads(in: "s").map(\.entryId) } == [1, 3])
   }
 
   /// Only records that a sync down brought can come again; the note is removed at the end of the

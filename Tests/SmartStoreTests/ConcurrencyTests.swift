@@ -132,7 +132,7 @@ struct ConcurrencyTests {
     try temporary.store.upsert("[{},{},{}]", into: "s")
     var uploads = [2, 1, 3].map { UploadRecord(entryId: $0, version: 1, syncId: 9, operation: .create, sentAt: 5) }
     try temporary.store.writeBlocking(.synced) { try $0.journal(uploads, in: "s") }
-    uploads[0].inDoubt = true
+    uploads[0].state = .inDoubt
     uploads[0].version = 2
     try temporary.store.writeBlocking(.synced) {
       try $0.journal([uploads[0]], in: "s")

@@ -84,7 +84,7 @@ struct EngineSeamTests {
     }
     #expect(
       counts.take() == [
-        "read": 1, "entries": 1, "write": 1, "remove": 1, "settle": 1, "keepWaiting": 1, "noteArrivals": 1, "ownStamps": 1,
+        "read": 1, "entries": 1, "write": 1, "remove": 1, "settle": 1, "keepWaiting": 1, "noteArrivals": 1, "uploaded": 1,
       ])
     #expect(try store.count(of: "s") == 3)
   }

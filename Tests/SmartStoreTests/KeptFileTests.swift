@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import JSON
 import TestSupport
@@ -27,7 +28,7 @@ struct KeptFileTests {
     detectedAt: 1234)
 
   private static let update = UploadRecord(
-    entryId: 2, version: 2, syncId: 1, operation: .update, sentAt: 1234, inDoubt: true)
+    entryId: 2, version: 2, syncId: 1, operation: .update, state: .inDoubt, sentAt: 1234)
   private static let create = UploadRecord(
     entryId: 1, version: 2, syncId: 1, fence: 3, operation: .create, sentAt: 1234, clockOffset: -600_000, resendAt: 5678,
     sent: Array(#"{"type":"Contact","fields":{"Id":"a"}}"#.utf8))
@@ -101,6 +102,41 @@ struct KeptFileTests {
     #expect(try store.readBlocking { try $0.arrivals(in: "contacts") } == (isThird ? [2] : []))
     #expect(try store.readBlocking { try $0.conflicts(in: "contacts") } == (file == "store-1.sqlite" ? [] : [Self.conflict]))
     #expect(try store.readBlocking { try $0.lease("sync:1") } == Lease(name: "sync:1", owner: "nobody", fence: 1, expiresAt: 2))
+  }
+
+  /// Up to version 4, one table had the uploads in flight and what the server has after earlier ones,
+  /// leases held counters and assigned ids, and a negative owner was the creating sync.
+  @Test func open_fileOfVersionFour_sortsTheUploadsOut() throws {
+    let folder = try copy("store-4.sqlite"), path = folder.path + "/store.sqlite"
+    let connection = try Connection(store: path, mode: .readWrite)
+    try connection.execute(
+      """
+      DELETE FROM outbox;
+      INSERT INTO outbox (soup, entry, version, sync, fence, operation, sentAt, resendAt, sent)
+        VALUES (1, 1, 2, 0, 7, 'echo', 5, 1234, NULL), (1, 9, 0, 0, 8, 'echo', 0, NULL, 'gone');
+      INSERT INTO outbox (soup, entry, version, sync, fence, operation, sentAt, inDoubt, sent)
+        VALUES (1, 2, 2, 3, 4, 'customCreate', 5, 0, '{"key":{"token":"t"}}'), (2, 1, 1, 3, 4, 'customCreate', 6, 0, NULL);
+      INSERT INTO leases VALUES ('uploads written back', '', 8, 0), ('id of 1 local_a b', '003A', 0, 12), ('id of 12 x', 'y', 0, 13);
+      INSERT INTO soup_members VALUES (1, 1, -5);
+      UPDATE soup_attrs SET loading = 'boot:1:2 a b' WHERE id = 2;
+      """)
+    connection.close()
+    let store = try Store(name: "kept", isGlobal: false, path: path, key: nil)
+    defer { store.close() }
+    try store.readBlocking { snapshot in
+      #expect(try snapshot.uploaded(of: [1, 9], in: "contacts") == [1: UploadedRecord(stamp: 1234), 9: UploadedRecord()])
+      #expect(try snapshot.uploads(in: "contacts", idPath: "Id", since: 6) == ["a": 1, "gone": 9])
+      let uploads = try snapshot.unsettledUploads(in: "contacts")
+      #expect(uploads.map(\.operation) == [.create] && uploads.map(\.state) == [.repeatable])
+      #expect(try snapshot.unsettledUploads(in: "123 any + name!?").map(\.operation) == [.customCreate])
+      #expect(try snapshot.uploadSequence() == 8)
+      #expect(try snapshot.assignedId(for: "local_a b", in: "contacts") == "003A")
+      #expect(try snapshot.leases().map(\.name) == ["sync:1"])
+    }
+    #expect(try store.rows("SELECT soup, localId, id, arrivedAt FROM assigned_ids WHERE soup = 12") == #"[[12,"x","y",13]]"#)
+    #expect(try store.rows("SELECT entry, sync FROM soup_creators") == "[[1,5]]")
+    #expect(try store.rows("SELECT entry, owner FROM soup_members") == "[[1,2]]")
+    #expect(try store.rows("SELECT loading FROM soup_attrs WHERE id = 2") == #"[["boot:1:2 - a b"]]"#)
   }
 
   @Test(arguments: files) func write_keptFile_goesOnWhereItWas(_ file: String) throws {

@@ -99,7 +99,7 @@ struct SoupTests {
     }
     try store.removeSoup("s")
     #expect(try store.soupExists("s") == false)
-    for table in ["soup_attrs", "soup_index_map", "soup_members", "soup_bases", "outbox"] {
+    for table in ["soup_attrs", "soup_index_map", "soup_members", "soup_bases", "uploads", "uploaded"] {
       #expect(try store.rows("SELECT count(*) FROM \(table)") == "[[0]]", "\(table)")
     }
     try store.removeSoup("s")

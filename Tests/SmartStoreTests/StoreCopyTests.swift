@@ -169,7 +169,7 @@ struct StoreCopyTests {
       "INSERT INTO TABLE_1 SELECT 99, soup, created, lastModified, TABLE_1_0, TABLE_1_1, TABLE_1_2, TABLE_1_3, TABLE_1_5, TABLE_1_6, "
         + "TABLE_1_7, version, owner FROM TABLE_1 WHERE id = 44", "entry 99 of soup 'contacts'"
     ),
-    ("DELETE FROM outbox WHERE soup = 1 AND entry = 61", "the upload of entry 61 of soup 'contacts'"),
+    ("DELETE FROM uploads WHERE soup = 1 AND entry = 61", "the upload of entry 61 of soup 'contacts'"),
     ("UPDATE keyvalue SET value = x'00' WHERE key = 'a' AND store = 'settings'", "the key 'a' of key-value store 'settings'"),
     ("UPDATE leases SET fence = 1 WHERE name = 'sync:4'", "the counters"),
   ])

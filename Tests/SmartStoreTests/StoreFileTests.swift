@@ -28,7 +28,8 @@ struct StoreFileTests {
       "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1)"
     )
     let tables =
-      "TABLE_1,leases,long_operations_status,outbox,outbox_arrivals,soup_attrs,soup_bases,soup_conflicts,soup_index_map,soup_members,sync_pages"
+      "TABLE_1,arrivals,assigned_ids,counters,leases,long_operations_status,soup_attrs,soup_bases,soup_conflicts,soup_creators,"
+      + "soup_index_map,soup_members,sync_pages,uploaded,uploads"
     #expect(names == "[[\"\(tables)\"]]")
     for file in ["store.sqlite", "store.sqlite-wal"] {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/a/b/" + file)

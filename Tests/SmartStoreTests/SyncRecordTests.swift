@@ -207,7 +207,9 @@ struct SyncRecordTests {
     try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"a","Name":"2"}]"#, into: "s", expecting: 20_000)
     let here = ProcessIdentity.current
     let dead = BulkLoad(
-      idPath: "Id", process: ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1))
+      idPath: "Id",
+      owner: BulkLoad.Owner(
+        process: ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1), connection: "x"))
     try store.writeBlocking(.synced) { try $0.connection.run("UPDATE soup_attrs SET loading = ?", [.text(dead.text)]) }
     try temporary.reopen()
     #expect(try temporary.store.indexNames().contains("TABLE_1_0_idx"))
@@ -224,5 +226,33 @@ struct SyncRecordTests {
     #expect(
       try temporary.store.found(#"{"queryType":"exact","indexPath":"Id","matchKey":"a","selectPaths":["Id"]}"#, in: "s")
         == #"[["a"]]"#)
+  }
+
+  // MARK: Two hosts of one process
+
+  /// Only the connection that began a load has seen its ids.
+  @Test func load_ofAnotherConnection_isFinishedAndEveryIdStaysOnce() throws {
+    let temporary = try soup(), store = temporary.store, other = try temporary.another()
+    defer { other.close() }
+    try store.sync(#"[{"Id":"a"},{"Id":"b"}]"#, into: "s", owner: 1, expecting: 20_000)
+    try other.sync(#"[{"Id":"a"},{"Id":"b"}]"#, into: "s", owner: 2, expecting: 20_000)
+    try store.sync(#"[{"Id":"c"},{"Id":"a"}]"#, into: "s", owner: 1, expecting: 20_000)
+    try other.sync(#"[{"Id":"c"},{"Id":"d"}]"#, into: "s", owner: 2, expecting: 20_000)
+    for store in [store, other] { try store.finishBulkLoad("s") }
+    #expect(try store.rows("SELECT {s:Id} FROM {s} ORDER BY 1") == #"[["a"],["b"],["c"],["d"]]"#)
+  }
+
+  /// The last index may exist before the end.
+  @Test func finish_ofALoad_isSeenByOtherConnections() throws {
+    let temporary = try soup(), store = temporary.store, other = try temporary.another()
+    defer { other.close() }
+    try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 20_000)
+    let count = try store.indexSpecs(ofSoup: "s").count
+    for _ in 0..<count { _ = try store.writeBlocking(.pulled) { try $0.buildIndexAhead(soup: "s", whileMissing: 1) } }
+    let isLoading = { try other.readBlocking { try $0.isBulkLoading(soup: "s") } }
+    _ = try isLoading()
+    try store.finishBulkLoad("s")
+    #expect(try !isLoading())
+    #expect(try !store.readBlocking { try $0.isBulkLoading(soup: "s") })
   }
 }

@@ -4,6 +4,9 @@ import SmartStore
 /// An entry with local changes, and the server's version of its record.
 struct ConflictCandidate: Sendable {
   let soup: String
+  /// The number of the soup when the server was asked; nil in the transaction that reconciles. If
+  /// the soup was registered again since, its entries are others.
+  var soupNumber: Int64?
   let fields: TargetFields
   let entryId: Int64
   let server: ServerVersion
@@ -43,8 +46,13 @@ struct Reconciler: Sendable {
   /// - Returns: An outcome for each; nil if the entry no longer exists or has no local changes any
   ///   more.
   func reconcile(_ candidates: [ConflictCandidate], in transaction: StoreTransaction) throws -> [Reconciliation?] {
-    var stored = try StoredCandidates(candidates, in: transaction)
-    return try candidates.map { try reconcile($0, stored.take($0, in: transaction), in: transaction) }
+    let isSame = try candidates.map { candidate in
+      try candidate.soupNumber.map { try transaction.soupNumber(of: candidate.soup) == $0 } ?? true
+    }
+    var stored = try StoredCandidates(zip(candidates, isSame).filter(\.1).map(\.0), in: transaction)
+    return try zip(candidates, isSame).map { candidate, isSame in
+      isSame ? try reconcile(candidate, stored.take(candidate, in: transaction), in: transaction) : nil
+    }
   }
 
   private func reconcile(
@@ -59,7 +67,7 @@ struct Reconciler: Sendable {
       return try note(candidate, stored.conflict, in: transaction)
     }
     let base = RecordMerge.base(stored.base, fitting: local, candidate.fields)
-    let merge = RecordMerge(base: base, local: local, server: server, fields: candidate.fields)
+    let merge = RecordMerge(base: base, local: local, server: server, fields: candidate.fields, own: stored.own)
     guard mergeMode == .merge else {
       let changes = isDeletedHere || base == nil ? merge.remoteChanges : merge.foreignChanges
       // A newer date alone proves nothing if there is a base: it may come from our own upload.

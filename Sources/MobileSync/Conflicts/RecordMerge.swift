@@ -38,18 +38,26 @@ struct RecordMerge: Sendable, Equatable {
   /// Whether the server has every local change, so that nothing is left to send.
   private(set) var isSettled = true
 
-  init(base: JSONObject?, local: JSONObject, server: JSONObject, fields: TargetFields) {
+  /// - Parameter own: What our own uploads sent; the server's values that come from it are not
+  ///   remote changes.
+  init(base: JSONObject?, local: JSONObject, server: JSONObject, fields: TargetFields, own: OwnValues? = nil) {
     merged = local
+    let own = own?.values(in: server, base: base) ?? [:]
     var keys = local.keys
     keys += server.keys.filter { local[$0] == nil }
-    for key in keys where !RecordMerge.isBookkeeping(key, fields) { take(key, base, local[key], server[key]) }
+    for key in keys where !RecordMerge.isBookkeeping(key, fields) {
+      take(key, base, local[key], server[key], own[key])
+    }
     for key in [fields.id, fields.modificationDate] + RecordMerge.serverOwn(fields) {
       if let value = server[key] { merged[key] = value }
     }
   }
 
-  private mutating func take(_ key: String, _ base: JSONObject?, _ mine: JSONValue?, _ theirs: JSONValue?) {
-    let before = base.map { $0[key] ?? .null }
+  /// - Parameter own: What we sent, if the server's value comes from it.
+  private mutating func take(
+    _ key: String, _ base: JSONObject?, _ mine: JSONValue?, _ theirs: JSONValue?, _ own: JSONValue?
+  ) {
+    let before = own ?? base.map { $0[key] ?? .null }
     guard let theirs else {
       guard let mine, !RecordMerge.same(mine, before ?? .null) else { return }
       localChanges.append(key)
@@ -58,7 +66,7 @@ struct RecordMerge: Sendable, Equatable {
     }
     guard let mine else {
       // Neither the base nor the entry ever had the field, so it is not known to be new.
-      if base.map({ $0[key] != nil }) ?? true, !RecordMerge.isKept(before ?? .null, as: theirs) {
+      if own == nil, base.map({ $0[key] != nil }) ?? true, !RecordMerge.isKept(before ?? .null, as: theirs) {
         remoteChanges.append(key)
         foreignChanges.append(key)
       }
@@ -67,7 +75,7 @@ struct RecordMerge: Sendable, Equatable {
     }
     let agree = RecordMerge.same(mine, theirs)
     let isChangedHere = before.map { !RecordMerge.same(mine, $0) } ?? !agree
-    let isChangedThere = before.map { !RecordMerge.isKept($0, as: theirs) } ?? !agree
+    let isChangedThere = own == nil && (before.map { !RecordMerge.isKept($0, as: theirs) } ?? !agree)
     if isChangedHere { localChanges.append(key) }
     if isChangedThere { remoteChanges.append(key) }
     if isChangedThere, !RecordMerge.isKept(mine, as: theirs) { foreignChanges.append(key) }

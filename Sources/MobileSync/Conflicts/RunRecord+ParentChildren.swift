@@ -58,7 +58,8 @@ extension RunRecord {
       ).find(indices)
       candidates += indices.map {
         ConflictCandidate(
-          soup: side.soup, fields: side.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
+          soup: side.soup, soupNumber: family.soups.number(of: side.soup), fields: side.fields,
+          entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
           isNewerOnServer: true, isUnmergeable: isForced)
       }
     }

@@ -1,11 +1,12 @@
 import JSON
 import SmartStore
 
-/// The stored side of conflict candidates, read with three calls for each soup.
+/// The stored side of conflict candidates, read with five calls for each soup.
 struct StoredCandidates {
   struct Stored {
     var entry: StoredEntry?
     var base: JSONObject?
+    var own: OwnValues?
     var conflict: ConflictRecord?
   }
 
@@ -23,7 +24,10 @@ struct StoredCandidates {
     var found: [Int64: Stored] = [:]
     for entry in try snapshot.storedEntries(ids, in: soup) { found[entry.id, default: Stored()].entry = entry }
     for (id, base) in try snapshot.baseObjects(of: ids, in: soup) { found[id, default: Stored()].base = base }
-    for conflict in try snapshot.conflicts(of: ids, in: soup) { found[conflict.entryId, default: Stored()].conflict = conflict }
+    for (id, own) in try snapshot.ownValues(of: ids, in: soup) { found[id, default: Stored()].own = own }
+    for conflict in try snapshot.conflicts(of: ids, in: soup) {
+      found[conflict.entryId, default: Stored()].conflict = conflict
+    }
     return found
   }
 

@@ -41,7 +41,9 @@ public struct SyncConflict: Sendable, Equatable {
   /// The version of the row that ``local`` was read from.
   let version: Int64
 
-  init(_ record: ConflictRecord, in soup: String, base: JSONObject?, entry: StoredEntry) throws {
+  init(
+    _ record: ConflictRecord, in soup: String, base: JSONObject?, entry: StoredEntry, own: OwnValues? = nil
+  ) throws {
     let local = try entry.object()
     let fields = TargetFields(id: record.idField, modificationDate: record.dateField)
     soupName = soup
@@ -53,7 +55,7 @@ public struct SyncConflict: Sendable, Equatable {
     version = entry.version
     let server = try ServerVersion(record.server)
     self.server = server.record
-    let merge = RecordMerge(base: base, local: local, server: server.record ?? [:], fields: fields)
+    let merge = RecordMerge(base: base, local: local, server: server.record ?? [:], fields: fields, own: own)
     merged = merge.merged
     self.fields = merge.conflicts
     localChanges = merge.localChanges
@@ -110,6 +112,7 @@ extension StoreSnapshot {
     let stored = try base(of: record.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
     let fields = TargetFields(id: record.idField, modificationDate: record.dateField)
     let base = RecordMerge.base(stored, fitting: try entry.object(), fields)
-    return try SyncConflict(record, in: soup, base: base, entry: entry)
+    let own = try ownValues(of: [record.entryId], in: soup)[record.entryId]
+    return try SyncConflict(record, in: soup, base: base, entry: entry, own: own)
   }
 }

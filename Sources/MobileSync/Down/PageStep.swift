@@ -25,6 +25,7 @@ struct PageStep: Sendable {
   var warnings: [String] = []
   /// See ``ConcurrentUploads``.
   let uploadSequence: Int64
+  let owners: UploadOwners
   let now: Int64
 
   /// Writes the page and updates the state. Checks here whether an entry is dirty, in the
@@ -116,6 +117,7 @@ struct PageStep: Sendable {
     for mapping in mappings {
       try transaction.finishBulkLoad(soup: mapping.soup)
       try transaction.forgetStaleEchoes(in: mapping.soup)
+      try transaction.forgetEndedUpdates(in: mapping.soup) { try owners.isLive($0, now: now, in: transaction) }
     }
     switch end {
     case .done:

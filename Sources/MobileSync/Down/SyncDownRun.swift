@@ -255,7 +255,8 @@ struct SyncDownRun {
     let endsHere = state.options.resolver == nil && !mayIncludeLostCreates && !target.hasAfterRows
     let step = PageStep(
       page: page, pages: pages, mappings: mappings, known: known, progress: progress, counter: counter, end: endsHere ? end : nil,
-      tracksOwnProgress: target.tracksOwnProgress, uploadSequence: uploadSequence, now: environment.configuration.now())
+      tracksOwnProgress: target.tracksOwnProgress, uploadSequence: uploadSequence, owners: environment.owners,
+      now: environment.configuration.now())
     let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
     progress = done.progress
     try await record.handle(done.conflicts)
@@ -282,8 +283,7 @@ struct SyncDownRun {
     let end = PageStep(
       page: SyncDownPage(parts: [], totalSize: 0), pages: pages, mappings: mappings, known: [], progress: progress,
       counter: counter, end: kind, tracksOwnProgress: target.tracksOwnProgress, warnings: warnings,
-      uploadSequence: uploadSequence,
-      now: environment.configuration.now())
+      uploadSequence: uploadSequence, owners: environment.owners, now: environment.configuration.now())
     _ = try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }

@@ -7,7 +7,7 @@ extension GhostRun {
   /// sync that merges. The entries stay.
   func noteDeletions(_ mapping: SoupMapping) async throws {
     let soup = mapping.soup, plan = DirtyBatch.Plan(fields: mapping.fields, externalIdField: nil, create: nil, update: nil)
-    let dirty = try await store.read { try $0.dirtyEntryIds(in: soup) }
+    let (dirty, number) = try await store.read { (try $0.dirtyEntryIds(in: soup), try $0.soupNumber(of: soup)) }
     for start in stride(from: 0, to: dirty.count, by: Self.lookedUpAtOnce) {
       try control.check()
       let ids = dirty[start..<min(start + Self.lookedUpAtOnce, dirty.count)]
@@ -15,7 +15,8 @@ extension GhostRun {
       let gone = try await gone(among: own(of: batch), of: batch)
       guard !gone.isEmpty else { continue }
       let candidates = gone.map {
-        ConflictCandidate(soup: soup, fields: mapping.fields, entryId: batch.entryIds[$0], server: .deleted)
+        ConflictCandidate(
+          soup: soup, soupNumber: number, fields: mapping.fields, entryId: batch.entryIds[$0], server: .deleted)
       }
       try await note(candidates)
     }

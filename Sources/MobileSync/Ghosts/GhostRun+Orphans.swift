@@ -11,13 +11,13 @@ extension GhostRun {
     var removed = 0
     for mapping in mappings {
       let soup = mapping.soup, plan = DirtyBatch.Plan(fields: mapping.fields, externalIdField: nil, create: nil, update: nil)
-      let ids = try await store.read { try $0.ownedByMakers(in: soup) }
+      let (ids, number) = try await store.read { (try $0.ownedByMakers(in: soup), try $0.soupNumber(of: soup)) }
       for start in stride(from: 0, to: ids.count, by: Self.lookedUpAtOnce) {
         try control.check()
         let slice = ids[start..<min(start + Self.lookedUpAtOnce, ids.count)]
         let batch = try await store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
         let gone = try await self.gone(among: (0..<batch.count).filter { batch.serverId($0) != nil }, of: batch)
-        let count = try await remove(gone.map { (batch.entryIds[$0], batch.versions[$0]) }, from: soup)
+        let count = try await remove(gone.map { (batch.entryIds[$0], batch.versions[$0]) }, from: soup, number)
         if mapping.isCounted { removed += count }
       }
       if !ids.isEmpty { try await write(.pulled) { try $0.forgetMakers(in: soup) } }
@@ -26,9 +26,10 @@ extension GhostRun {
   }
 
   /// Removes entries that were not written since they were read.
-  private func remove(_ entries: [(id: Int64, version: Int64)], from soup: String) async throws -> Int {
+  private func remove(_ entries: [(id: Int64, version: Int64)], from soup: String, _ number: Int64) async throws -> Int {
     guard !entries.isEmpty else { return 0 }
     return try await write(.pulled) { transaction in
+      guard try transaction.soupNumber(of: soup) == number else { return 0 }
       let versions = try transaction.versions(of: entries.map(\.id), in: soup)
       let still = entries.filter { versions[$0.id] == $0.version }
       try transaction.remove(still.map(\.id), from: soup)

@@ -97,13 +97,15 @@ struct GhostRun: Sendable {
   private func remove(_ ghosts: [OwnedEntry], from mapping: SoupMapping) async throws -> Int {
     guard !ghosts.isEmpty else { return 0 }
     let remainingOwners = try await remainingOwners(of: ghosts, in: mapping), run = self
+    // If the soup was registered again, its entries have the same numbers and other records.
+    let asked = Set(ghosts.map(\.recordId))
     var removed = 0
     for start in stride(from: 0, to: ghosts.count, by: GhostRun.removedAtOnce) {
       let ids = ghosts[start..<min(start + GhostRun.removedAtOnce, ghosts.count)].map(\.entryId)
       removed += try await write(.pulled) { transaction in
         // Check again: an entry may have been edited, or brought by another sync, during the
         // request.
-        let still = try run.cleanEntries(of: mapping, among: ids, transaction)
+        let still = try run.cleanEntries(of: mapping, among: ids, transaction).filter { asked.contains($0.recordId) }
         for entry in still {
           guard let remainingOwner = remainingOwners[entry.recordId] else { continue }
           _ = try transaction.patch(entry.entryId, in: mapping.soup, setting: [LocalField.syncId: .integer(remainingOwner)])

@@ -255,7 +255,7 @@ package struct LostKeyedCreate: Sendable {
   package let key: JSONObject
   /// The members that were sent.
   package let sent: JSONObject
-  /// The current entry.
+  /// The entry as it was sent; the current one if an older build sent it.
   package let entry: JSONObject
 
   package enum Finding: Sendable, Equatable {

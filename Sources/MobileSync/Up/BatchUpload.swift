@@ -10,6 +10,8 @@ struct BatchUpload: Sendable {
   private(set) var answers: [UploadAnswer] = []
   /// Creates that were sent without an answer: the server may have them.
   private(set) var unsettled: Set<Int64> = []
+  /// Updates that were sent without an answer: the server may have applied them.
+  private(set) var openUpdates: Set<Int64> = []
 
   init(batch: DirtyBatch, target: any SyncUpTarget, in context: UploadContext) {
     self.batch = batch
@@ -74,6 +76,7 @@ struct BatchUpload: Sendable {
         failure = failure ?? error
         guard UploadAnswer.mayHaveTakenEffect(error) else { continue }
         unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
+        openUpdates.formUnion(group.uploads.filter { $0.action == .update }.map { batch.entryIds[$0.index] })
       case nil: continue
       }
     }
@@ -82,7 +85,10 @@ struct BatchUpload: Sendable {
 
   private mutating func take(_ results: [UploadResult?], of group: UploadGroup) {
     for (upload, result) in zip(group.uploads, results) {
-      guard let result else { continue }
+      guard let result else {
+        if upload.action == .update { openUpdates.insert(batch.entryIds[upload.index]) }
+        continue
+      }
       if result.isPending {
         unsettled.insert(batch.entryIds[upload.index])
       } else {

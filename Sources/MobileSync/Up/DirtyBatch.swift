@@ -175,6 +175,20 @@ package final class DirtyBatch: Sendable {
     out.append(UInt8(ascii: ":"))
   }
 
+  /// Returns the JSON text of an entry as stored.
+  func text(_ i: Int) -> [UInt8] {
+    let record = scanner.records[i]
+    return Array(text[record.start..<record.start + record.count])
+  }
+
+  /// Returns the text of an attempt with what it sends; see ``UploadRecord/sent``. Without a list of
+  /// fields, the target sends all.
+  func sentText(_ i: Int, _ action: UploadAction) -> [UInt8] {
+    let list = (action == .update ? plan.update : plan.create) ?? []
+    let all = list.isEmpty ? entry(i).filtered { !RecordMerge.isBookkeeping($0.key, plan.fields) }.serialized() : nil
+    return Array(#"{"fields":"#.utf8) + (all ?? body(i, action)) + [UInt8(ascii: "}")]
+  }
+
   /// Returns the fields that an upload sent of an entry, by first-level member.
   func sentFields(_ sent: SentRecord) -> JSONObject {
     guard let i = entryIds.firstIndex(of: sent.entryId) else { return [:] }

@@ -83,7 +83,8 @@ struct LostCreates {
 
   private func findKeyed(_ one: PendingCreate, _ environment: RunEnvironment) async throws -> LostCreateDecision? {
     guard let finder, let key = one.key else { return nil }
-    let lost = LostKeyedCreate(key: key, sent: one.sent, entry: one.entry)
+    let asSent = one.upload.entryText.flatMap { try? JSONValue(parsing: $0) }?.objectValue
+    let lost = LostKeyedCreate(key: key, sent: one.sent, entry: asSent ?? one.entry)
     switch try await finder.target.find(lost, in: finder.context) {
     case .sendAgain(let isSafe): return isSafe ? .repeatWithKey : .sendAgain
     case .inDoubt: return .inDoubt
@@ -133,7 +134,7 @@ struct LostCreates {
   ) throws {
     guard hasKey else { return try transaction.settle([upload.entryId], in: soup) }
     var free = upload
-    free.operation = .customCreate
+    free.state = .repeatable
     try transaction.journal([free], in: soup)
   }
 
@@ -145,7 +146,7 @@ struct LostCreates {
     let error: JSONValue = ["errorCode": "IN_DOUBT", "statusCode": "IN_DOUBT", "message": .string(message), "fields": []]
     _ = try transaction.patch(upload.entryId, in: soup, setting: [LocalField.lastError: .string(error.text)])
     var marked = upload
-    marked.inDoubt = true
+    marked.state = .inDoubt
     // Setting the error does not count as an edit of the sent version.
     if wasAsSent, let entry = try transaction.entry(upload.entryId, in: soup) { marked.version = entry.version }
     try transaction.journal([marked], in: soup)

@@ -23,8 +23,10 @@ struct ParentChildrenCheck {
   func compare() async throws -> ParentChildrenFindings {
     let flags = family.parent.flags(0)
     guard !(flags.isLocal && flags.isCreated), let id = family.parent.serverId(0) else { return ParentChildrenFindings() }
-    let bases = try await bases(), remote = try await remote(id, bases)
-    return ParentChildrenComparison(family: family, bases: bases, remote: remote, mergeMode: mergeMode).findings
+    let bases = try await bases(), own = try await own(), remote = try await remote(id, bases)
+    return ParentChildrenComparison(
+      family: family, bases: bases, remote: remote, mergeMode: mergeMode, own: own.values, ownStamps: own.stamps
+    ).findings
   }
 
   /// Returns the bases of the members; a clean member is its own base.
@@ -40,6 +42,25 @@ struct ParentChildrenCheck {
           : batch.entry(i)
       }
       return bases
+    }
+  }
+
+  /// Returns what our own uploads sent and the stamps that they got.
+  private func own() async throws -> (values: [ParentChildrenMember: OwnValues], stamps: [ParentChildrenMember: Int64]) {
+    let family = family
+    return try await environment.store.read { snapshot in
+      var values: [ParentChildrenMember: OwnValues] = [:], stamps: [ParentChildrenMember: Int64] = [:]
+      let sides = [(family.parent, [ParentChildrenMember.parent]), (family.children, Array(family.members.dropFirst()))]
+      for (batch, members) in sides {
+        guard let first = members.first else { continue }
+        let soup = family.side(first).soup
+        let own = try snapshot.ownUploads(of: batch.entryIds, in: soup)
+        for member in members {
+          let id = batch.entryIds[family.batch(member).index]
+          (values[member], stamps[member]) = (own.values[id], own.stamps[id])
+        }
+      }
+      return (values, stamps)
     }
   }
 

@@ -23,6 +23,10 @@ struct ParentChildrenComparison {
   let remote: ParentChildrenVersions
   /// Not `OVERWRITE`, which compares nothing.
   let mergeMode: MergeMode
+  /// What our own uploads sent.
+  var own: [ParentChildrenMember: OwnValues] = [:]
+  /// The time stamps that they got, in ms.
+  var ownStamps: [ParentChildrenMember: Int64] = [:]
 
   var findings: ParentChildrenFindings {
     var findings = ParentChildrenFindings()
@@ -46,7 +50,8 @@ struct ParentChildrenComparison {
     let date = version.record.flatMap(fields.stamp)
     if let id = batch.serverId(i), let date { findings.dates[id] = date }
     let mayUpload = UploadComparison.mayUpload(
-      batch.entry(i), flags, base: remote.hasFields ? bases[member] : nil, server: version, fields, mergeMode)
+      batch.entry(i), flags, base: remote.hasFields ? bases[member] : nil, server: version, fields, mergeMode,
+      ownStamp: ownStamps[member], own: own[member])
     if !mayUpload { findings.changes.append(ParentChildrenChange(member: member, isDeleted: version == .deleted)) }
   }
 }

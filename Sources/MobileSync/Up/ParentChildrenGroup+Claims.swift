@@ -37,8 +37,11 @@ extension ParentChildrenGroup {
       isAll = isAll && outcomes.allSatisfy { $0 == .claimed }
       taken.append((soup, zip(uploads, outcomes).filter { $0.1 == .claimed }.map(\.0.entryId)))
     }
-    if !isAll { for (soup, ids) in taken { try claim.settle(ids, in: soup, transaction) } }
-    return isAll
+    guard !isAll else { return true }
+    for (soup, ids) in taken {
+      try OwnAttempts(claim, in: soup, transaction).end(ids, succeeded: [], unanswered: [], transaction)
+    }
+    return false
   }
 
   private func uploads(
@@ -48,15 +51,16 @@ extension ParentChildrenGroup {
     let plan = plan
     let parts = plan.parts + plan.removals.map { ParentChildrenPlan.Part(member: $0, action: .removeLocally) }
     for part in parts {
-      guard let upload = claim.upload(sent(part), text(part, lookups)) else { continue }
+      guard let upload = claim.upload(sent(part), isLookedUp: true, text(part, lookups)) else { continue }
       if part.member == .parent { parents.append(upload) } else { children.append(upload) }
     }
     return (parents, children)
   }
 
-  /// Returns the text of a create for the outbox. A new parent's id is not known yet.
+  /// Returns the text of an attempt. A new parent's id is not known yet.
   private func text(_ part: ParentChildrenPlan.Part, _ lookups: ParentChildrenLookups) -> [UInt8] {
     let (batch, i) = batch(part.member), isParent = part.member == .parent
+    guard part.action == .create else { return batch.sentText(i, part.action) }
     let parent = isParent ? nil : parentId
     return SentCreate.text(
       isParent ? lookups.parents : lookups.children, type: type(part.member), id: batch.recordId(i),

@@ -6,14 +6,19 @@ struct ParentChildrenGroup: Sendable {
   let target: any ParentChildrenUploadTarget
   let parent: DirtyBatch
   let children: DirtyBatch
+  /// The soups that both were read from.
+  let soups: FamilySoups
 
   var info: ParentChildrenInfo { target.info }
   /// The parent's id, a server id or a local one.
   var parentId: String? { parent.recordId(0) }
 
   /// - Parameter parent: A batch of one entry.
-  init(_ target: any ParentChildrenUploadTarget, parent: DirtyBatch, children: DirtyBatch) {
+  init(
+    _ target: any ParentChildrenUploadTarget, parent: DirtyBatch, children: DirtyBatch, soups: FamilySoups = FamilySoups()
+  ) {
     self.target = target
+    self.soups = soups
     self.parent = parent
     self.children = children
   }
@@ -30,7 +35,7 @@ struct ParentChildrenGroup: Sendable {
       try snapshot.entryIds(in: info.children.soup, where: info.parentIdField, equals: .text(id))
     }
     let children = try DirtyBatch(snapshot.entries(ids ?? [], in: info.children.soup), plan: plans.children)
-    self.init(target, parent: batch, children: children)
+    self.init(target, parent: batch, children: children, soups: try FamilySoups(info, in: snapshot))
   }
 
   /// Returns the parents that are dirty or have a dirty child, by entry id.
@@ -73,6 +78,26 @@ struct ParentChildrenGroup: Sendable {
     ParentChildrenPlan(
       parent: parent.action(0), children: (0..<children.count).map(children.action), relationship: info.relationship)
   }
+}
+
+/// The soups of parents and children at some time. If one is registered again, its entries are
+/// others.
+struct FamilySoups: Sendable, Equatable {
+  private var numbers: [(name: String, number: Int64)] = []
+
+  init() {}
+
+  init(_ info: ParentChildrenInfo, in snapshot: StoreSnapshot) throws {
+    numbers = try [info.parent.soup, info.children.soup].map { ($0, try snapshot.soupNumber(of: $0)) }
+  }
+
+  func areSame(in snapshot: StoreSnapshot) throws -> Bool {
+    try numbers.allSatisfy { try snapshot.soupNumber(of: $0.name) == $0.number }
+  }
+
+  func number(of name: String) -> Int64? { numbers.first { $0.name == name }?.number }
+
+  static func == (a: FamilySoups, b: FamilySoups) -> Bool { a.numbers.map(\.number) == b.numbers.map(\.number) }
 }
 
 /// The fields to find in the entries of both soups.

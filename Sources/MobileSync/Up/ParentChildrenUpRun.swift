@@ -12,6 +12,7 @@ struct ParentChildrenUpRun {
   private let plans: ParentChildrenBatchPlans
   private let lookups: ParentChildrenLookups
   private var counter = ProgressCounter(total: 0)
+  private var soups = FamilySoups()
 
   /// How often a family is sent if the server has lost some of its records: as it is, with a new
   /// parent, with new children.
@@ -34,9 +35,18 @@ struct ParentChildrenUpRun {
     let inDoubt = try await settleLostCreates()
     let info = info
     try await indexParentIds()
-    let ids = try await environment.store.read { try ParentChildrenGroup.dirty(info, in: $0) }
+    let claim = record.claim
+    let ids: [Int64]
+    (ids, soups) = try await environment.store.read {
+      (try ParentChildrenGroup.dirty(info, in: $0), try FamilySoups(info, in: $0))
+    }
     counter = ProgressCounter(total: ids.count)
-    try await record.save(.pulled) { _, state in state.totalSize = ids.count }
+    try await record.save(.pulled) { transaction, state in
+      for soup in [info.parent.soup, info.children.soup] {
+        try transaction.forgetEndedUpdates(in: soup) { try claim.isLive($0, in: transaction) }
+      }
+      state.totalSize = ids.count
+    }
     record.report()
     for id in ids {
       try environment.control.check()
@@ -99,9 +109,11 @@ struct ParentChildrenUpRun {
   /// Claims the rows of a family in their current state before they are sent, all or none.
   /// - Returns: nil if the parent no longer exists, or if another run is sending one of the rows.
   private func take(_ id: Int64) async throws -> ParentChildrenGroup? {
-    let target = target, plans = plans, lookups = lookups
+    let target = target, plans = plans, lookups = lookups, soups = soups
     let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (ParentChildrenGroup?, Bool) in
-      guard let family = try ParentChildrenGroup(id, target, plans, in: transaction) else { return (nil, false) }
+      guard try soups.areSame(in: transaction), let family = try ParentChildrenGroup(id, target, plans, in: transaction) else {
+        return (nil, false)
+      }
       let isTaken = try family.take(with: claim, lookups, transaction)
       return (isTaken ? family : nil, !isTaken)
     }
@@ -135,8 +147,9 @@ struct ParentChildrenUpRun {
     let lost = lookups.lostAnswers(of: upload)
     let isCounted = failure == nil && !upload.needsAnotherTry
     try await record.save(.synced) { transaction, state in
-      try writer.apply(in: transaction)
-      for answers in lost { try answers.note(&state, now: claim.now, in: transaction) }
+      if try writer.apply(in: transaction) {
+        for answers in lost { try answers.note(&state, now: claim.now, in: transaction) }
+      }
       if isCounted { state.counts.count(outcome) }
       state.progress = max(state.progress, percent)
     }

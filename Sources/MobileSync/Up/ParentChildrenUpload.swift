@@ -30,6 +30,8 @@ struct ParentChildrenUpload: Sendable {
   private(set) var answers: [Answer] = []
   /// Creates that were sent without an answer: the server may have them.
   private(set) var unsettled: Set<ParentChildrenMember> = []
+  /// Updates that were sent without an answer: the server may have applied them.
+  private(set) var openUpdates: Set<ParentChildrenMember> = []
   /// Whether a child refers to a parent that the server has deleted.
   private(set) var parentIsGone = false
 
@@ -71,6 +73,7 @@ struct ParentChildrenUpload: Sendable {
       } catch {
         if UploadAnswer.mayHaveTakenEffect(error) {
           unsettled.formUnion(ready.filter { $0.action == .create }.map(\.member))
+          openUpdates.formUnion(ready.filter { $0.action == .update }.map(\.member))
         }
         return error
       }

@@ -13,19 +13,26 @@ struct ParentChildrenWriteBack: Sendable {
 
   private var info: ParentChildrenInfo { upload.family.info }
 
-  func apply(in transaction: StoreTransaction) throws {
+  /// - Returns: False if nothing was written, because a soup is another one by now.
+  @discardableResult
+  func apply(in transaction: StoreTransaction) throws -> Bool {
+    guard try upload.family.soups.areSame(in: transaction) else { return false }
+    let parents = try OwnAttempts(claim, in: info.parent.soup, transaction)
+    let children = try OwnAttempts(claim, in: info.children.soup, transaction)
     // The parent comes last, because its children are found by its old id.
     let ordered = upload.answers.sorted { $0.member != .parent && $1.member == .parent }
-    for answer in ordered {
-      let side = upload.family.side(answer.member)
-      try transaction.writeBack(
-        answer.answer, in: side.soup, fields: side.fields, madeBy: claim.syncId, now: claim.now
-      ) {
-        upload.family.batch(answer.member).batch.sentFields(answer.sent)
+    for given in ordered {
+      let side = upload.family.side(given.member)
+      guard let answer = (given.member == .parent ? parents : children).answer(given.answer) else { continue }
+      try transaction.writeBack(answer, in: side.soup, fields: side.fields, madeBy: claim.syncId, now: claim.now) {
+        upload.family.batch(given.member).batch.sentFields(answer.sent)
       }
     }
     if let parentId = upload.family.parentId { try writeFamily(parentId, in: transaction) }
-    try settle(in: transaction)
+    for (isParent, attempts) in [(true, parents), (false, children)] {
+      try end(attempts, isParent ? info.parent.soup : info.children.soup, isParent: isParent, in: transaction)
+    }
+    return true
   }
 
   /// Updates the children after their parent was created, deleted or lost.
@@ -58,13 +65,19 @@ struct ParentChildrenWriteBack: Sendable {
     }
   }
 
-  private func settle(in transaction: StoreTransaction) throws {
-    for member in upload.family.members where !upload.unsettled.contains(member) {
-      let (batch, i) = upload.family.batch(member)
-      try claim.settle([batch.entryIds[i]], in: upload.family.side(member).soup, transaction)
+  private func end(
+    _ attempts: OwnAttempts, _ soup: String, isParent: Bool, in transaction: StoreTransaction
+  ) throws {
+    func ids(_ members: some Sequence<ParentChildrenMember>) -> [Int64] {
+      members.filter { ($0 == .parent) == isParent }.map { member in
+        let (batch, i) = upload.family.batch(member)
+        return batch.entryIds[i]
+      }
     }
-    for answer in upload.answers where answer.outcome == .succeeded {
-      try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
-    }
+    let succeeded = ids(upload.answers.filter { $0.outcome == .succeeded }.map(\.member))
+    try transaction.expectEchoes(succeeded, in: soup)
+    try attempts.end(
+      ids(upload.family.members), succeeded: Set(succeeded), unanswered: Set(ids(upload.unsettled.union(upload.openUpdates))),
+      transaction)
   }
 }

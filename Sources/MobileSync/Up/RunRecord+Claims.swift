@@ -10,27 +10,31 @@ struct UploadClaim: Sendable {
   let clockOffset: Int64?
   let owners: UploadOwners
 
-  /// Returns the outbox row of one record; nil if nothing is sent.
-  /// - Parameter sent: The record.
-  /// - Parameter text: The text of a create; nil if it cannot be looked up on the server.
-  func upload(_ sent: SentRecord, _ text: @autoclosure () -> [UInt8]?) -> UploadRecord? {
-    let operation: UploadRecord.Operation, kept: [UInt8]?
+  /// Returns the attempt to upload one record; nil if nothing is sent.
+  /// - Parameters:
+  ///   - sent: The record.
+  ///   - isLookedUp: Whether a create without an answer can be looked up on the server.
+  ///   - text: The text with what is sent; nil if unknown.
+  func upload(_ sent: SentRecord, isLookedUp: Bool, _ text: @autoclosure () -> [UInt8]?) -> UploadRecord? {
+    let operation: UploadRecord.Operation
     switch sent.action {
     case .nothing: return nil
-    case .update: (operation, kept) = (.update, nil)
-    case .upsert: (operation, kept) = (.upsert, nil)
-    case .delete, .removeLocally: (operation, kept) = (.delete, nil)
-    case .create:
-      kept = text()
-      operation = kept == nil ? .customCreate : .create
+    case .update: operation = .update
+    case .upsert: operation = .upsert
+    case .delete, .removeLocally: operation = .delete
+    case .create: operation = isLookedUp ? .create : .customCreate
     }
     return UploadRecord(
       entryId: sent.entryId, version: sent.version, syncId: syncId, fence: fence, operation: operation, sentAt: now,
-      clockOffset: clockOffset, sent: kept)
+      clockOffset: clockOffset, sent: operation == .delete ? nil : text())
   }
 
   func take(_ uploads: [UploadRecord], in soup: String, _ transaction: StoreTransaction) throws -> [ClaimOutcome] {
-    try transaction.claim(uploads, in: soup) { try owners.isLive($0, now: now, in: transaction) }
+    try transaction.claim(uploads, in: soup) { try isLive($0, in: transaction) }
+  }
+
+  func isLive(_ upload: UploadRecord, in snapshot: StoreSnapshot) throws -> Bool {
+    try owners.isLive(upload, now: now, in: snapshot)
   }
 
   /// Ends the claims of these entries that belong to this run.
@@ -61,61 +65,18 @@ extension RunRecord {
   }
 
   /// Claims the rows of a batch.
-  /// - Parameter lookup: How creates are looked up on the server; nil if that is not possible.
+  /// - Parameters:
+  ///   - number: The number of the soup that the entries belong to.
+  ///   - lookup: How creates are looked up on the server; nil if that is not possible.
   func take(
-    _ batch: DirtyBatch, in soup: String, _ lookup: SentCreate.Lookup?, keys: [Int64: JSONObject] = [:]
+    _ batch: DirtyBatch, in soup: String, number: Int64, _ lookup: SentCreate.Lookup?, keys: [Int64: JSONObject] = [:]
   ) async throws -> ClaimedBatch {
     let hasCreates = lookup != nil && (0..<batch.count).contains { batch.action($0) == .create }
     // The record of a create must survive a power cut; other uploads can be sent twice.
     return try await taking(hasCreates ? .synced : .pulled) { transaction, claim in
-      try ClaimedBatch(batch, in: soup, lookup, keys, claim, transaction)
+      guard try transaction.soupNumber(of: soup) == number else { return try ClaimedBatch(none: batch.plan) }
+      return try ClaimedBatch(batch, ClaimedBatch.Source(soup: soup, lookup: lookup, keys: keys, claim: claim), transaction)
     }
-  }
-}
-
-/// Rows that one run has claimed for sending.
-struct ClaimedBatch: Sendable {
-  /// The rows in the state in which they were claimed.
-  let batch: DirtyBatch
-  /// Entries that another run is sending, or has sent without an answer.
-  let held: [Int64]
-
-  init(
-    _ batch: DirtyBatch, in soup: String, _ lookup: SentCreate.Lookup?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
-    _ transaction: StoreTransaction
-  ) throws {
-    var outcomes = try ClaimedBatch.take(batch, in: soup, lookup, keys, claim, transaction)
-    guard !outcomes.isEmpty else {
-      self.batch = batch
-      held = []
-      return
-    }
-    // Rows that were edited since they were read are sent in their current state.
-    let changed = batch.entryIds.filter { outcomes[$0] == .changed }
-    let fresh = try DirtyBatch(transaction.entries(changed, in: soup), plan: batch.plan)
-    for id in changed { outcomes[id] = nil }
-    outcomes.merge(try ClaimedBatch.take(fresh, in: soup, lookup, keys, claim, transaction)) { _, second in second }
-    let refused = outcomes
-    held = batch.entryIds.filter { refused[$0] == .held || refused[$0] == .unsettled }
-    let taken = batch.entryIds.filter { refused[$0] == nil }
-    self.batch = try DirtyBatch(transaction.entries(taken, in: soup), plan: batch.plan)
-  }
-
-  /// - Returns: Why rows were not claimed, by entry id.
-  private static func take(
-    _ batch: DirtyBatch, in soup: String, _ lookup: SentCreate.Lookup?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
-    _ transaction: StoreTransaction
-  ) throws -> [Int64: ClaimOutcome] {
-    let uploads = (0..<batch.count).compactMap { i in
-      claim.upload(
-        SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: batch.action(i)),
-        lookup.map {
-          SentCreate.text(
-            $0, type: batch.type(i), id: batch.recordId(i), body: batch.body(i, .create), key: keys[batch.entryIds[i]])
-        })
-    }
-    let outcomes = try claim.take(uploads, in: soup, transaction)
-    return Dictionary(uniqueKeysWithValues: zip(uploads.map(\.entryId), outcomes).filter { $0.1 != .claimed })
   }
 }
 

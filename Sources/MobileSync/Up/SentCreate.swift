@@ -1,7 +1,7 @@
 import JSON
 import SmartStore
 
-/// The data that a create sent, as stored in the outbox: enough to recognize the record, even if the entry or
+/// The data that a create sent, as stored with its attempt: enough to recognize the record, even if the entry or
 /// the sync changes.
 struct SentCreate: Sendable, Equatable {
   /// How creates of a target are looked up on the server.
@@ -41,7 +41,7 @@ struct SentCreate: Sendable, Equatable {
 
   // MARK: Text
 
-  /// Returns the text for the outbox.
+  /// Returns the text of the attempt.
   /// - Parameter body: The JSON text of the object that is sent.
   static func text(_ lookup: Lookup, type: String, id: String?, body: [UInt8], key: JSONObject? = nil) -> [UInt8] {
     var json = header(lookup, type: type, id: id)

@@ -102,7 +102,7 @@ extension SyncUpRun {
     }
     return indices.map {
       ConflictCandidate(
-        soup: soup, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
+        soup: soup, soupNumber: soupNumber, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
         isNewerOnServer: true)
     }
   }

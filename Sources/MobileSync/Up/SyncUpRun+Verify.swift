@@ -27,7 +27,7 @@ extension SyncUpRun {
   /// - Parameter versions: The versions of the rows when they were written back.
   func verifyUpdates(_ upload: BatchUpload, _ versions: [Int64: Int64]) async throws {
     guard !versions.isEmpty else { return }
-    let batch = upload.batch, soup = soup, fields = target.fields
+    let batch = upload.batch, soup = soup, fields = target.fields, number = soupNumber
     let indices = batch.entryIds.indices.filter { versions[batch.entryIds[$0]] != nil }
     var looks: [AfterUpdate] = []
     do {
@@ -42,6 +42,7 @@ extension SyncUpRun {
     }
     let found = looks
     try await record.save(.pulled) { transaction, state in
+      guard try transaction.soupNumber(of: soup) == number else { return }
       for look in found {
         guard let row = try transaction.entry(look.entryId, in: soup), row.version == versions[look.entryId] else { continue }
         guard look.hasForeignChanges(fields) else {

@@ -12,12 +12,15 @@ struct SyncUpRun {
   /// The sync's own soup, or an additional one.
   let soup: String
   let plan: DirtyBatch.Plan
+  /// The number of the soup whose entries are sent. If it is registered again, its entries are
+  /// others.
+  private(set) var soupNumber: Int64 = 0
   /// Fields that refer to records of the soup by their local ids.
-  private var references: [SoupReference] = []
+  private(set) var references: [SoupReference] = []
   /// Creates that were sent incompletely.
-  private var followUps: [Int64] = []
+  var followUps: [Int64] = []
   /// Records that are done, with any outcome.
-  private var counter = ProgressCounter(total: 0)
+  private(set) var counter = ProgressCounter(total: 0)
   var compared = ComparedEntries()
 
   var environment: RunEnvironment { record.environment }
@@ -41,7 +44,7 @@ struct SyncUpRun {
   private static let assignedIdsKept: Int64 = 90 * 86_400_000
 
   /// How creates are looked up on the server.
-  private var lookup: SentCreate.Lookup {
+  var lookup: SentCreate.Lookup {
     SentCreate.Lookup(
       fields: target.fields, waitMs: target.settings.lostCreateWaitMs ?? environment.configuration.lostCreateWaitMs)
   }
@@ -72,18 +75,20 @@ struct SyncUpRun {
 
   /// Sends every dirty entry of the soup.
   private mutating func sendAll(isFirst: Bool) async throws {
+    let soup = soup, registry = environment.targets
+    soupNumber = try await environment.store.read { try $0.soupNumber(of: soup) }
     target = try await target.prepared(in: context())
     var lost = LostCreates(soupName: soup, older: LostCreates.Older(lookup: lookup, plan: plan))
     lost.finder = (target, context())
     let inDoubt = try await lost.resolve(record)
-    let soup = soup, registry = environment.targets
     if target.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
     let phases = try await phases(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
     let total = phases.reduce(0) { $0 + $1.ids.count }
     counter = ProgressCounter(total: total)
-    let oldest = environment.configuration.now() - Self.assignedIdsKept
+    let claim = record.claim
     try await record.save(.pulled) { transaction, state in
-      try transaction.forgetAssignedIds(before: oldest)
+      try transaction.forgetAssignedIds(before: claim.now - Self.assignedIdsKept)
+      try transaction.forgetEndedUpdates(in: soup) { try claim.isLive($0, in: transaction) }
       state.totalSize = isFirst ? total : state.totalSize + total
     }
     if isFirst { record.report() }
@@ -229,7 +234,7 @@ extension SyncUpRun {
     upload.hold(chunk.held + claimed.held.map { ($0, .held) })
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
-    let written = try await writeBack(upload)
+    let written = try await writeBack(upload, claimed)
     if let failure { throw failure }
     try await verifyUpdates(upload, written.versions)
     let again = written.toCreate + (try await reconcileLate(upload, mayTryAgain: true))
@@ -264,7 +269,7 @@ extension SyncUpRun {
     var upload = BatchUpload(batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys))
     upload.hold(claimed.held.map { ($0, .held) })
     let failure = await upload.send()
-    _ = try await writeBack(upload)
+    _ = try await writeBack(upload, claimed)
     if let failure { throw failure }
     _ = try await reconcileLate(upload, mayTryAgain: false)
   }
@@ -272,7 +277,7 @@ extension SyncUpRun {
   /// Claims rows before they are sent, so that no other run sends them. If the answer to a create
   /// is lost, the next run knows what to look for.
   private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
-    try await record.take(batch, in: soup, target.looksForLostCreates ? lookup : nil, keys: keys)
+    try await record.take(batch, in: soup, number: soupNumber, target.looksForLostCreates ? lookup : nil, keys: keys)
   }
 
   /// Returns the keys of the creates of a batch; repeated creates keep their earlier key.
@@ -283,45 +288,6 @@ extension SyncUpRun {
     let uploads = try await environment.store.read { try $0.unsettledUploads(of: ids, in: soup) }
     let known = uploads.reduce(into: [Int64: JSONObject]()) { $0[$1.entryId] = SentCreate($1)?.key }
     return try await target.createKeys(creates, of: batch, known: known, in: context())
-  }
-
-  /// Writes all answers of a batch back in one transaction.
-  /// - Returns: Entries to create again, and the versions of those that were updated.
-  private mutating func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
-    let answers = upload.answers, fields = target.fields, batch = upload.batch, claim = record.claim
-    let unsettled = target.looksForLostCreates ? upload.unsettled : []
-    let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: lookup.waitMs)
-    let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
-    let maker = target.looksForLostCreates ? state.id : nil, looked = unconditionalUpdates(upload)
-    let soup = soup, references = references
-    let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId))
-    let versions = try await record.save(.synced) { transaction, state in
-      var named: [(local: String, id: String)] = []
-      for answer in answers {
-        let local = try transaction.writeBack(
-          answer, in: soup, fields: fields, madeBy: maker, now: claim.now, updated: updated
-        ) { batch.sentFields(answer.sent) }
-        if let local, let id = answer.result.id { named.append((local, id)) }
-        // It is counted with its follow-up.
-        if !answer.isPartial { state.counts.count(answer.outcome) }
-      }
-      // Update references after all answers: an entry with a reference may have been sent in the
-      // same batch.
-      for (local, id) in named { for reference in references { try transaction.redirect(reference, from: local, to: id) } }
-      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: soup, transaction)
-      // An echo replaces the claim.
-      try transaction.expectEchoes(
-        answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: soup)
-      for answer in answers where answer.outcome == .succeeded {
-        if let stamp = answer.result.stamp { try transaction.noteOwnStamp(stamp, of: answer.sent.entryId, in: soup) }
-      }
-      try lost.note(&state, now: claim.now, in: transaction)
-      state.progress = max(state.progress, percent)
-      return try looked.isEmpty ? [:] : transaction.versions(of: Array(looked), in: soup)
-    }
-    if !unsettled.isEmpty { record.logDoubts() }
-    followUps += answers.filter(\.isPartial).map(\.sent.entryId)
-    return (answers.filter { $0.outcome == .recreate }.map(\.sent.entryId), versions)
   }
 }
 

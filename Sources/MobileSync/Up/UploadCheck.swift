@@ -34,18 +34,19 @@ struct UploadCheck {
     let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
     var findings = Findings()
     let known = target.comparesFields ? try await versions(asked, batch).filter { $0.value != .unknown } : [:]
-    let bases = try await bases(known.keys, batch), own = try await ownStamps(batch)
+    let bases = try await bases(known.keys, batch), own = try await own(batch)
     for (i, version) in known {
       if let date = date(of: version), let id = batch.serverId(i) { findings.dates[id] = date }
       let entry = batch.entry(i)
       let mayUpload = UploadComparison.mayUpload(
         entry, batch.flags(i), base: bases[i], server: version, batch.plan.fields, context.mergeMode,
-        ownStamp: own[batch.entryIds[i]])
+        ownStamp: own.stamps[batch.entryIds[i]], own: own.values[batch.entryIds[i]])
       if !mayUpload { findings.changed[i] = .some(version) }
       findings.seen[batch.entryIds[i]] = version.record
-      findings.local[batch.entryIds[i]] = localChanges(entry, bases[i], batch.versions[i])
+      findings.local[batch.entryIds[i]] = localChanges(
+        entry, bases[i], version, own.values[batch.entryIds[i]], batch.versions[i])
     }
-    try await compareDates(asked.filter { known[$0] == nil }, batch, own, &findings)
+    try await compareDates(asked.filter { known[$0] == nil }, batch, own.stamps, &findings)
     return findings
   }
 
@@ -70,9 +71,13 @@ struct UploadCheck {
 
   /// Returns nil if the changes are unknown, or if no field of the list was changed: then the whole
   /// list is sent.
-  private func localChanges(_ entry: JSONObject, _ base: JSONObject?, _ version: Int64) -> LocalChanges? {
+  private func localChanges(
+    _ entry: JSONObject, _ base: JSONObject?, _ server: ServerVersion, _ own: OwnValues?, _ version: Int64
+  ) -> LocalChanges? {
     guard let base = RecordMerge.base(base, fitting: entry, target.fields) else { return nil }
-    let changed = RecordMerge(base: base, local: entry, server: [:], fields: target.fields).localChanges
+    let changed = RecordMerge(
+      base: base, local: entry, server: server.record ?? [:], fields: target.fields, own: own
+    ).localChanges
     let sent = Set(sendable.map { String($0.prefix { $0 != "." }) }).intersection(changed)
     return sent.isEmpty ? nil : LocalChanges(version: version, fields: sent)
   }
@@ -89,9 +94,9 @@ struct UploadCheck {
 
   func date(of version: ServerVersion) -> Int64? { version.record.flatMap(target.fields.stamp) }
 
-  private func ownStamps(_ batch: DirtyBatch) async throws -> [Int64: Int64] {
+  private func own(_ batch: DirtyBatch) async throws -> (stamps: [Int64: Int64], values: [Int64: OwnValues]) {
     let ids = batch.entryIds, soup = soup
-    return try await store.read { try $0.ownStamps(of: ids, in: soup) }
+    return try await store.read { try $0.ownUploads(of: ids, in: soup) }
   }
 
   private func bases(_ indices: some Sequence<Int>, _ batch: DirtyBatch) async throws -> [Int: JSONObject] {

@@ -70,14 +70,15 @@ package enum UploadComparison {
   ///   - base: The base of the entry; nil if unknown.
   ///   - mergeMode: Not `OVERWRITE`, which compares nothing.
   ///   - ownStamp: The server's time stamp of our last upload, ms; nil if unknown.
+  ///   - own: What our own uploads sent.
   package static func mayUpload(
     _ entry: JSONObject, _ flags: LocalFlags, base: JSONObject?, server: ServerVersion, _ fields: TargetFields,
-    _ mergeMode: MergeMode, ownStamp: Int64? = nil
+    _ mergeMode: MergeMode, ownStamp: Int64? = nil, own: OwnValues? = nil
   ) -> Bool {
     guard !flags.isCreated else { return true }
     let date = LeaveIfChanged.later(fields.stamp(of: entry), ownStamp), isMerge = mergeMode == .merge
     if let record = server.record, let base = RecordMerge.base(base, fitting: entry, fields) {
-      let merge = RecordMerge(base: base, local: entry, server: record, fields: fields)
+      let merge = RecordMerge(base: base, local: entry, server: record, fields: fields, own: own)
       return (isMerge || flags.isDeleted ? merge.remoteChanges : merge.foreignChanges).isEmpty
     }
     if isMerge, date == nil { return false }

@@ -26,6 +26,10 @@ package struct UploadResult: Sendable, Equatable {
   /// then.
   package var isPartial = false
 
+  /// Whether the server cannot accept the key of a refused create any more, and the record does not
+  /// exist: the next run takes another key.
+  package var endsKey = false
+
   /// Whether to keep the assignment of the server id to the local id, because other soups may refer
   /// to the record.
   package var keepsLocalId = false

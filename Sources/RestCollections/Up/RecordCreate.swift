@@ -42,7 +42,10 @@ extension RecordUpload {
     }
     let ids = try await CreateFinder(exchange: exchange, row: row).ids(lookup)
     switch ids.count {
-    case 0: return failed("the create was refused, and the next run prepares another one: \(error.message)")
+    case 0:
+      var result = failed("the create was refused, and the next run prepares another one: \(error.message)")
+      result.endsKey = true
+      return result
     case 1: return try await completed(UploadResult(isSuccess: true, id: ids[0]), ids[0], body)
     default: return failed("'lookup' finds \(ids.count) possible records", code: "IN_DOUBT")
     }

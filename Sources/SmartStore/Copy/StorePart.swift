@@ -4,14 +4,16 @@ package enum StorePart: Sendable, Hashable {
   /// The columns `id`, `soup` (the text), `created`, `lastModified`, `version`, `owner`, and one for
   /// each spec that is not `json1`.
   case entries(String)
-  case members(String), bases(String), conflicts(String), outbox(String), arrivals(String), assignedIds(String)
+  case members(String), creators(String), bases(String), conflicts(String), uploads(String), uploaded(String)
+  case arrivals(String), assignedIds(String)
   case syncPages, keyValues
 
   /// Returns the parts of a store with these soups.
   package static func all(_ soups: [CopiedSoup]) -> [StorePart] {
     soups.map(\.name).flatMap { soup -> [StorePart] in
       [
-        .entries(soup), .members(soup), .bases(soup), .conflicts(soup), .outbox(soup), .arrivals(soup), .assignedIds(soup),
+        .entries(soup), .members(soup), .creators(soup), .bases(soup), .conflicts(soup), .uploads(soup), .uploaded(soup),
+        .arrivals(soup), .assignedIds(soup),
       ]
     } + [.syncPages, .keyValues]
   }
@@ -26,8 +28,8 @@ package enum StorePart: Sendable, Hashable {
 
   package var soup: String? {
     switch self {
-    case .entries(let name), .members(let name), .bases(let name), .conflicts(let name), .outbox(let name),
-      .arrivals(let name), .assignedIds(let name):
+    case .entries(let name), .members(let name), .creators(let name), .bases(let name), .conflicts(let name),
+      .uploads(let name), .uploaded(let name), .arrivals(let name), .assignedIds(let name):
       name
     case .syncPages, .keyValues: nil
     }
@@ -39,6 +41,7 @@ package enum StorePart: Sendable, Hashable {
     switch self {
     case .entries: nil
     case .members: ("soup_members", [.integer("entry"), .integer("owner")])
+    case .creators: ("soup_creators", [.integer("entry"), .integer("sync")])
     case .bases: ("soup_bases", [.integer("entry"), .text("base")])
     case .conflicts:
       (
@@ -48,15 +51,22 @@ package enum StorePart: Sendable, Hashable {
           .integer("detectedAt"),
         ]
       )
-    case .outbox:
+    case .uploads:
       (
-        "outbox",
+        "uploads",
         [
-          .integer("entry"), .integer("version"), .integer("sync"), .text("operation"), .integer("sentAt"), .flag("inDoubt"),
-          .integer("fence"), .integer("clockOffset"), .integer("resendAt"), .text("sent"),
+          .integer("entry"), .integer("version"), .text("operation"), .text("state"), .integer("sync"), .integer("fence"),
+          .integer("sentAt"), .integer("clockOffset"), .integer("resendAt"), .text("sent"), .text("earlier"), .text("entryText"),
         ]
       )
-    case .arrivals: ("outbox_arrivals", [.integer("entry")])
+    case .uploaded:
+      (
+        "uploaded",
+        [
+          .integer("entry"), .integer("version"), .integer("sequence"), .integer("stamp"), .text("sent"), .text("deletedId"),
+        ]
+      )
+    case .arrivals: ("arrivals", [.integer("entry")])
     case .assignedIds: ("assigned_ids", [.text("localId"), .text("id"), .integer("arrivedAt")])
     case .syncPages: ("sync_pages", [.integer("sync"), .text("page"), .text("value")])
     case .keyValues: ("keyvalue", [.text("store"), .text("key"), .blob("value")])
@@ -74,7 +84,9 @@ package enum StorePart: Sendable, Hashable {
     case .members(let soup): "the owner \(number(1)) of entry \(number(0)) of soup '\(soup)'"
     case .bases(let soup): "the server's version of entry \(number(0)) of soup '\(soup)'"
     case .conflicts(let soup): "the conflict of entry \(number(0)) of soup '\(soup)'"
-    case .outbox(let soup): "the upload of entry \(number(0)) of soup '\(soup)'"
+    case .creators(let soup): "the creating sync of entry \(number(0)) of soup '\(soup)'"
+    case .uploads(let soup): "the upload of entry \(number(0)) of soup '\(soup)'"
+    case .uploaded(let soup): "what the server has of entry \(number(0)) of soup '\(soup)'"
     case .arrivals(let soup): "the arrival of entry \(number(0)) of soup '\(soup)'"
     case .assignedIds(let soup): "the server's id of '\(text(0))' in soup '\(soup)'"
     case .syncPages: "a page of sync \(number(0))"

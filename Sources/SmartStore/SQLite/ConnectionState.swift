@@ -15,6 +15,8 @@ final class ConnectionState {
   /// The ids seen by each bulk load, by soup. They survive a rollback: a page that is stored again
   /// then counts as a possible repetition, which a check of the table rules out.
   var loads: [String: BulkLoadKeys] = [:]
+  /// This connection as the owner of bulk loads.
+  let loader = BulkLoad.Owner()
   /// The announced number of records from which a first load is a bulk load.
   var bulkLoadMinimum = Tuning.bulkLoadMinimum
   /// Notifies the observers of changes; nil if there are none, and always nil on a reading

@@ -219,7 +219,7 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   /// Finishes the bulk loads of processes that have ended.
   private func recoverBulkLoads() throws {
     let unfinished = try readBlocking { snapshot in
-      try snapshot.soupNames().filter { try snapshot.soup($0).bulkLoad?.process.liveness() == .dead }
+      try snapshot.soupNames().filter { try snapshot.soup($0).bulkLoad?.owner.process.liveness() == .dead }
     }
     guard !unfinished.isEmpty else { return }
     try writeBlocking(.synced) { transaction in

@@ -33,7 +33,7 @@ extension SQLiteSnapshot {
     return try ids(
       """
       SELECT owner FROM \(soup.table) WHERE id = ?1 AND owner IS NOT NULL AND owner <> ?3
-      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner > 0 AND owner <> ?3 ORDER BY 1
+      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner <> ?3 ORDER BY 1
       """, [.integer(id), .integer(soup.number), .integer(owner)])
   }
 }

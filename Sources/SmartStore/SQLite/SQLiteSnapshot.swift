@@ -28,6 +28,8 @@ class SQLiteSnapshot: StoreSnapshot {
 
   func indexSpecs(of name: String) throws -> [IndexSpec] { try soup(name).specs }
 
+  func soupNumber(of name: String) throws -> Int64 { try soup(name).number }
+
   func soupNames() throws -> [String] {
     let statement = try connection.statement("SELECT soupName FROM soup_attrs ORDER BY soupName")
     defer { statement.reset() }

@@ -3,7 +3,7 @@ import Database
 /// The tables that every store has besides those of its soups, and the migrations of older files.
 enum Schema {
   /// The `PRAGMA user_version` of files that this build writes.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   /// Checks, before anything is changed, that this build may write to the file. An empty file
   /// passes.
@@ -109,6 +109,40 @@ enum Schema {
     """
     CREATE TABLE sync_pages (sync INTEGER NOT NULL, page TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (sync, page))
       WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE uploads (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, version INTEGER NOT NULL, operation TEXT NOT NULL,
+      state TEXT NOT NULL, sync INTEGER NOT NULL, fence INTEGER NOT NULL, sentAt INTEGER NOT NULL, clockOffset INTEGER,
+      resendAt INTEGER, sent TEXT, earlier TEXT, entryText TEXT, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    CREATE INDEX uploads_creates ON uploads (soup) WHERE operation = 'create';
+    -- Up to version 4, a create that may be repeated with its key was stored as a customCreate with a text.
+    INSERT INTO uploads SELECT soup, entry, version, iif(operation = 'customCreate' AND sent IS NOT NULL, 'create', operation),
+      CASE WHEN operation = 'customCreate' AND sent IS NOT NULL THEN 'repeatable' WHEN inDoubt THEN 'inDoubt' ELSE 'sent' END,
+      sync, fence, sentAt, clockOffset, resendAt, sent, NULL, NULL FROM outbox WHERE operation <> 'echo';
+    CREATE TABLE uploaded (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, version INTEGER NOT NULL, sequence INTEGER NOT NULL, stamp INTEGER,
+      sent TEXT, deletedId TEXT, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    INSERT INTO uploaded SELECT soup, entry, version, fence, resendAt, NULL, sent FROM outbox WHERE operation = 'echo';
+    DROP TABLE outbox;
+    CREATE TABLE arrivals (soup INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    INSERT INTO arrivals SELECT soup, entry FROM outbox_arrivals;
+    DROP TABLE outbox_arrivals;
+    CREATE TABLE soup_creators (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, sync INTEGER NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    INSERT OR IGNORE INTO soup_creators SELECT soup, entry, -owner FROM soup_members WHERE owner < 0;
+    DELETE FROM soup_members WHERE owner < 0;
+    CREATE TABLE assigned_ids (
+      soup INTEGER NOT NULL, localId TEXT NOT NULL, id TEXT NOT NULL, arrivedAt INTEGER NOT NULL, PRIMARY KEY (soup, localId))
+      WITHOUT ROWID;
+    INSERT INTO assigned_ids SELECT CAST(substr(name, 7) AS INTEGER), substr(name, 7 + instr(substr(name, 7), ' ')), owner,
+      expiresAt FROM leases WHERE name >= 'id of ' AND name < 'id of!';
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO counters SELECT 'uploads', fence FROM leases WHERE name = 'uploads written back';
+    DELETE FROM leases WHERE name >= 'id of ' AND name < 'id of!' OR name = 'uploads written back';
+    -- The owner of a bulk load is one connection of the process.
+    UPDATE soup_attrs SET loading = substr(loading, 1, instr(loading, ' ')) || '- ' || substr(loading, instr(loading, ' ') + 1)
+      WHERE loading IS NOT NULL;
     """,
   ]
 }

@@ -76,23 +76,40 @@ extension JSONObject {
   }
 }
 
-/// A bulk load in progress: the process that runs it, and the path whose values must be unique in
-/// the end. The soup's indexes are built afterwards.
+/// A bulk load in progress: its owner, and the path whose values must be unique in the end. The
+/// soup's indexes are built afterwards.
 package struct BulkLoad: Sendable, Equatable {
+  /// The one connection that may continue a bulk load: it alone has seen the ids so far.
+  package struct Owner: Sendable, Equatable {
+    package let process: ProcessIdentity
+    /// Distinguishes the connections of the process.
+    package let connection: String
+
+    package init(process: ProcessIdentity, connection: String) {
+      self.process = process
+      self.connection = connection
+    }
+
+    /// Creates the owner for a new connection of this process.
+    package init() {
+      self.init(process: .current, connection: String(UInt64.random(in: 0 ... .max), radix: 36))
+    }
+  }
+
   package var idPath: String
-  package var process: ProcessIdentity
+  package var owner: Owner
 
   /// The form stored in `soup_attrs.loading`.
-  package var text: String { "\(process.text) \(idPath)" }
+  package var text: String { "\(owner.process.text) \(owner.connection) \(idPath)" }
 
-  package init(idPath: String, process: ProcessIdentity) {
+  package init(idPath: String, owner: Owner) {
     self.idPath = idPath
-    self.process = process
+    self.owner = owner
   }
 
   package init?(text: String) {
-    let parts = text.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, let process = ProcessIdentity(text: String(parts[0])) else { return nil }
-    self.init(idPath: String(parts[1]), process: process)
+    let parts = text.split(separator: " ", maxSplits: 2)
+    guard parts.count == 3, let process = ProcessIdentity(text: String(parts[0])) else { return nil }
+    self.init(idPath: String(parts[2]), owner: Owner(process: process, connection: String(parts[1])))
   }
 }

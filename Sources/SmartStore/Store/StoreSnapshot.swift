@@ -19,6 +19,9 @@ package protocol StoreSnapshot: CopiedStore {
 
   func indexSpecs(of name: String) throws -> [IndexSpec]
 
+  /// Returns the number of a soup. A soup that was removed and registered again has another one.
+  func soupNumber(of name: String) throws -> Int64
+
   /// Returns the names of all soups, sorted.
   func soupNames() throws -> [String]
 
@@ -143,12 +146,13 @@ package protocol StoreSnapshot: CopiedStore {
   /// Returns the soups that have conflicts, sorted by name.
   func soupsInConflict() throws -> [String]
 
-  // MARK: The outbox
+  // MARK: Uploads
 
   /// Returns the uploads in flight and those without a known outcome, by entry id.
   func unsettledUploads(in soup: String) throws -> [UploadRecord]
 
-  /// Returns the creates in flight and those without a known outcome, by entry id.
+  /// Returns the creates in flight and those that must be looked up on the server, by entry id; see
+  /// ``UploadRecord/isUnknownCreate``.
   func unsettledCreates(in soup: String) throws -> [UploadRecord]
 
   /// Returns the uploads of these entries that are in flight or have no known outcome, in the order
@@ -178,10 +182,9 @@ package protocol StoreSnapshot: CopiedStore {
   /// - Parameter mark: An earlier value of ``uploadSequence()``.
   func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64]
 
-  /// Returns the time stamps that the server gave entries with their last upload, where known, in
-  /// ms since 1970 UTC. A stamp is known while the entry stays as uploaded, and while it has local
-  /// edits made after that.
-  func ownStamps(of entryIds: [Int64], in name: String) throws -> [Int64: Int64]
+  /// Returns the server's versions after the last upload of entries. They are known while an entry stays
+  /// as uploaded, and while it has local edits made after that.
+  func uploaded(of entryIds: [Int64], in name: String) throws -> [Int64: UploadedRecord]
 
   // MARK: Syncs
 
@@ -236,10 +239,11 @@ extension StoreSnapshot {
     return try entries(ids, in: soup)
   }
 
-  /// See ``ownStamps(of:in:)``.
+  /// Returns the time stamps that the server gave entries with their last upload, where known, in
+  /// ms since 1970 UTC.
   package func ownStamps(of entryIds: some Sequence<Int64>, in name: String) throws -> [Int64: Int64] {
     let ids: [Int64] = Array(entryIds)
-    return try ownStamps(of: ids, in: name)
+    return try uploaded(of: ids, in: name).compactMapValues(\.stamp)
   }
 
   /// Returns the entries of a whole soup without local changes that have a value at one path and an

@@ -99,19 +99,20 @@ package protocol StoreTransaction: StoreSnapshot, StoreToFill {
   /// Removes the last known server version of an entry.
   func forgetBase(of id: Int64, in soup: String) throws
 
-  // MARK: The outbox
+  // MARK: Uploads
 
   /// Claims entries for sending if their rows have not changed since they were read and no other
-  /// run is sending them. The same transaction writes the claims to the outbox.
+  /// run is sending them, and writes the attempts.
   ///
   /// - Parameter isLive: Returns whether the run that wrote an upload is still going on. An update
-  ///   or delete of an ended run can be claimed at once: sending it twice does no harm.
+  ///   or delete of an ended run can be claimed at once: sending it twice does no harm. The new
+  ///   attempt keeps what an earlier update sent; see ``UploadRecord/following(_:)``.
   /// - Returns: One outcome for each upload, in order.
   func claim(
     _ uploads: [UploadRecord], in soup: String, isLive: (UploadRecord) throws -> Bool
   ) throws -> [ClaimOutcome]
 
-  /// Writes uploads to the outbox. An entry has at most one, the latest.
+  /// Writes attempts. An entry has at most one, the latest.
   func journal(_ uploads: [UploadRecord], in soup: String) throws
 
   /// Removes uploads whose outcome is known.
@@ -121,6 +122,10 @@ package protocol StoreTransaction: StoreSnapshot, StoreToFill {
   /// Sets the time before which creates with lost answers are not sent again.
   /// - Parameter time: Ms since 1970 UTC by this machine's clock.
   func keepWaiting(_ entryIds: [Int64], in soup: String, until time: Int64) throws
+
+  /// Removes the updates of ended runs whose entries have no local changes any more: a sync down
+  /// brought what the server has.
+  func forgetEndedUpdates(in name: String, isLive: (UploadRecord) throws -> Bool) throws
 
   /// Records entries that a sync down added while creates of the soup had no answer: each may be
   /// the record of such a create.
@@ -141,8 +146,8 @@ package protocol StoreTransaction: StoreSnapshot, StoreToFill {
   // MARK: Echoes
 
   /// Records that the server has these entries in their current state; for entries with local
-  /// changes, only that they were uploaded. Call after their claims are settled: an upload of
-  /// another run keeps its record.
+  /// changes, only that they were uploaded. This keeps the values that their attempts sent, so call
+  /// it before these are removed.
   func expectEchoes(_ entryIds: [Int64], in name: String) throws
 
   /// Stores the time stamp that the server gave an entry with its upload.

@@ -48,7 +48,7 @@ extension BridgeCalls {
     let waiting = try numbers(
       """
       SELECT (SELECT count(*) FROM soup_conflicts c WHERE c.soup = s.id), \
-      (SELECT count(*) FROM outbox o WHERE o.soup = s.id AND o.inDoubt) FROM soup_attrs s WHERE s.soupName = ?
+      (SELECT count(*) FROM uploads u WHERE u.soup = s.id AND u.state = 'inDoubt') FROM soup_attrs s WHERE s.soupName = ?
       """, [.string(soup)])
     return SoupFigures(
       name: soup, indexes: specs, entries: entries, created: marked[2], updated: marked[0] - marked[1] - marked[2],

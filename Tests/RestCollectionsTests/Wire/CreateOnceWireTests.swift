@@ -93,6 +93,83 @@ struct CreateOnceWireTests {
     }
   }
 
+  /// Returns a server's answers by key: a repeat gets the first answer, and with another body what
+  /// `refusal` says. The first answer is lost.
+  private static func answerByKey(_ bench: CollectionBench, losing lost: Int = 2, otherBody refusal: ScriptedAnswer?) {
+    let bodies = Mutex<[String: [UInt8]]>([:]), count = Mutex(0)
+    bench.server.with { state in
+      state.takesWrites = true
+      state.onRecord = { request, state in
+        guard request.method == "POST", let key = request.header("Idempotency-Key") else { return nil }
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        let first = bodies.withLock { bodies in
+          if bodies[key] == nil { bodies[key] = request.body }
+          return bodies[key]
+        }
+        if first != request.body, let refusal { return refusal }
+        if state.answersByKey[key] == nil { state.answersByKey[key] = CollectionServer.write(request, &state) }
+        return number <= lost ? .closed : state.answersByKey[key]
+      }
+    }
+  }
+
+  private static let keyed: JSONObject = [
+    "create": ["url": "/items", "fields": ["name"], "idempotencyHeader": "Idempotency-Key"]
+  ]
+
+  /// A repeat sends what was sent at first, and the edit since follows as an update.
+  @Test(arguments: [nil, 422, 400] as [Int?], ["LEAVE_IF_CHANGED", "MERGE", "OVERWRITE"])
+  func lostAnswer_editedBeforeTheRepeat_editFollows(refusal: Int?, mode: String) async throws {
+    try await CollectionBench.with { bench async throws in
+      Self.answerByKey(bench, otherBody: refusal.map { .json(#"{"message":"another body"}"#, status: $0) })
+      try bench.make("local_1", ["name": "first"])
+      #expect(try await bench.up(Self.keyed, mode: mode).status == .failed)
+      var entry = try #require(try bench.record("local_1"))
+      entry["name"] = "second"
+      try bench.store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
+      for _ in 0..<2 { #expect(try await bench.upAgain().counts.failed == 0) }
+      #expect(bench.server.with { $0.rows.map { $0["name"]?.stringValue } } == ["second"])
+      let found = try bench.entries()
+      #expect(found.count == 1 && found[0]["name"] == "second" && found[0]["__local__"] == false)
+    }
+  }
+
+  /// The server refused the create itself, and the answer was lost: the corrected entry is sent with
+  /// the same key.
+  @Test func lostAnswer_contentWasRefused_correctedEntryIsCreated() async throws {
+    try await CollectionBench.with { bench async throws in
+      let tries = Mutex(0)
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          guard request.method == "POST" else { return nil }
+          let isLost = tries.withLock { count in
+            count += 1
+            return count <= 2
+          }
+          if isLost { return .closed }
+          let name = (try? JSONValue(parsing: request.body))?["name"]?.stringValue
+          return name == "good" ? CollectionServer.write(request, &state) : .json(#"{"message":"bad name"}"#, status: 422)
+        }
+      }
+      try bench.make("local_1", ["name": "bad"])
+      #expect(try await bench.up(Self.keyed).status == .failed)
+      var entry = try #require(try bench.record("local_1"))
+      entry["name"] = "good"
+      try bench.store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
+      var keys: Set<String> = []
+      for _ in 0..<3 {
+        _ = try await bench.upAgain()
+        keys.formUnion(bench.server.requests.compactMap { $0.header("Idempotency-Key") })
+      }
+      #expect(bench.server.with { $0.rows.map { $0["name"]?.stringValue } } == ["good"])
+      #expect(try bench.entries().map { $0["__local__"] } == [false] && keys.count == 1)
+    }
+  }
+
   /// The process is killed between the create and its response; another process continues with the
   /// same key.
   @Test func idempotencyKey_outlivesTheProcess() async throws {

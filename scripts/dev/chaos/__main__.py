@@ -149,7 +149,7 @@ class Run:
                 break
             # A create without an answer is sent again after ten minutes, when it can no longer arrive. No request is under way
             # now, so let them pass.
-            self.cluster.query("UPDATE tureen_1.outbox SET resendAt = 0 WHERE operation = 'create' AND resendAt IS NOT NULL")
+            self.cluster.query("UPDATE tureen_1.uploads SET resendAt = 0 WHERE operation = 'create' AND resendAt IS NOT NULL")
             time.sleep(1)
         self.violations += left
 
@@ -197,7 +197,7 @@ class Run:
         entries = {row[0]: tuple(value or None for value in row[1:-1]) for row in rows}
         dirty = sum(row[-1] == "true" for row in rows)
         (waiting,), = self.cluster.query(
-            f"SELECT count(*) FROM tureen_1.outbox WHERE soup = {number} AND operation = 'create'")
+            f"SELECT count(*) FROM tureen_1.uploads WHERE soup = {number} AND operation = 'create'")
         (conflicts,), = self.cluster.query(f"SELECT count(*) FROM tureen_1.soup_conflicts WHERE soup = {number}")
         return entries, dirty, int(waiting), int(conflicts)
 

@@ -4,20 +4,17 @@ import Database
 struct SQLiteCopyTable {
   let table: String
   let columns: [CopiedColumn]
-  /// The SQL expressions of the columns, and the names of those that an INSERT sets.
-  let expressions: [String], names: [String]
+  private let names: [String]
   let keyColumns: Int
   /// The part's rows among those of the table; values follow in `values`.
   let condition: String?
   let values: [SQLValue]
   /// A column that every row of the part has, with its value.
   let fixed: (name: String, value: SQLValue)?
-  /// What the keys begin with in the table.
-  let keyPrefix: String
 
   init(_ part: StorePart, _ soup: Soup?) {
     keyColumns = part.keyColumns
-    var fixed: (name: String, value: SQLValue)?, condition: String?, values: [SQLValue] = [], keyPrefix = ""
+    var fixed: (name: String, value: SQLValue)?, condition: String?, values: [SQLValue] = []
     switch part {
     case .entries:
       let specs = soup.map { soup in soup.specs.indices.compactMap { i in soup.column(i).map { (soup.specs[i].type, $0) } } }
@@ -32,29 +29,17 @@ struct SQLiteCopyTable {
         }
       table = soup?.table ?? ""
       names = columns.map(\.name)
-      expressions = names
-    case .assignedIds:
-      // They are leases that are never acquired, with the soup's number in their names.
-      columns = part.table?.columns ?? []
-      table = "leases"
-      names = ["name", "owner", "expiresAt"]
-      keyPrefix = SQLiteSnapshot.assignedNames(soup?.number ?? 0)
-      expressions = ["substr(name, \(keyPrefix.utf8.count + 1))", "owner", "expiresAt"]
-      condition = "name >= ? AND name < ?"
-      values = [.text(keyPrefix), .text(String(keyPrefix.dropLast()) + "!")]
-      fixed = ("fence", .integer(0))
     default:
       table = part.table?.name ?? ""
       columns = part.table?.columns ?? []
       names = columns.map(\.name)
-      expressions = names
       if let soup {
         condition = "soup = ?"
         values = [.integer(soup.number)]
         fixed = ("soup", .integer(soup.number))
       }
     }
-    (self.condition, self.values, self.fixed, self.keyPrefix) = (condition, values, fixed, keyPrefix)
+    (self.condition, self.values, self.fixed) = (condition, values, fixed)
   }
 
   private var keyNames: String { "(" + names.prefix(keyColumns).joined(separator: ", ") + ")" }
@@ -79,12 +64,12 @@ struct SQLiteCopyTable {
     case .null: .null
     case .integer(let value): .integer(value)
     case .real(let value): .real(value)
-    case .text(let value): .text(keyPrefix + String(decoding: value, as: UTF8.self))
+    case .text(let value): .text(String(decoding: value, as: UTF8.self))
     case .blob(let value): .blob(value)
     }
   }
 
-  var select: String { "SELECT \(expressions.joined(separator: ", ")) FROM \(table)" }
+  var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }
 
   var insert: String {
     let names = names + (fixed.map { [$0.name] } ?? [])

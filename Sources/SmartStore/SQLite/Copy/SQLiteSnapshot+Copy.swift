@@ -17,13 +17,9 @@ extension SQLiteSnapshot {
     }
   }
 
-  /// The leases of syncs, without the rows of the table that are none.
-  private static let leases =
-    "FROM leases WHERE NOT (name >= 'id of ' AND name < 'id of!') AND name <> '\(uploadSequenceName)'"
-
   func leases() throws -> [Lease] {
     let statement = try connection.prepare(
-      "SELECT name, owner, fence, expiresAt \(Self.leases) AND owner <> '' ORDER BY name")
+      "SELECT name, owner, fence, expiresAt FROM leases WHERE owner <> '' ORDER BY name")
     var leases: [Lease] = []
     while try statement.step() {
       leases.append(
@@ -34,7 +30,7 @@ extension SQLiteSnapshot {
   }
 
   func countersToCopy() throws -> CopiedCounters {
-    let statement = try connection.prepare("SELECT name, fence \(Self.leases)")
+    let statement = try connection.prepare("SELECT name, fence FROM leases")
     var fences: [String: Int64] = [:]
     while try statement.step() { fences[statement.string(0)] = statement.int64(1) }
     return CopiedCounters(fences: fences, uploads: try uploadSequence())
@@ -60,9 +56,6 @@ extension SQLiteSnapshot {
     }
     return batch
   }
-
-  /// Deletes the counters, except for the ids that the server assigned.
-  static var deleteCounters: String { "DELETE \(leases) OR name = '\(uploadSequenceName)'" }
 }
 
 extension Statement {

@@ -30,9 +30,7 @@ extension SQLiteTransaction {
     try connection.run("DELETE FROM \(table.table)" + old.sql, old.values)
     let insert = try connection.statement(table.insert)
     for row in rows {
-      for (i, value) in row.enumerated() {
-        insert.bind(Int32(i + 1), value, prefix: i == 0 ? table.keyPrefix : "")
-      }
+      for (i, value) in row.enumerated() { insert.bindCopied(Int32(i + 1), value) }
       if let fixed = table.fixed { insert.bind(Int32(row.count + 1), fixed.value) }
       try insert.run()
     }
@@ -70,10 +68,13 @@ extension SQLiteTransaction {
 
   func setCounters(_ counters: CopiedCounters) throws {
     try checkIsUnfinished()
-    try connection.run(SQLiteSnapshot.deleteCounters)
-    var rows = counters.fences.map { ($0.key, $0.value) }
-    if counters.uploads > 0 { rows.append((SQLiteSnapshot.uploadSequenceName, counters.uploads)) }
-    for (name, fence) in rows {
+    for table in ["leases", "counters"] { try connection.run("DELETE FROM \(table)") }
+    if counters.uploads > 0 {
+      try connection.run(
+        "INSERT INTO counters (name, value) VALUES (?, ?)",
+        [.text(SQLiteSnapshot.uploadCounter), .integer(counters.uploads)])
+    }
+    for (name, fence) in counters.fences {
       try connection.run(
         "INSERT INTO leases (name, owner, fence, expiresAt) VALUES (?, '', ?, 0)", [.text(name), .integer(fence)])
     }
@@ -82,14 +83,13 @@ extension SQLiteTransaction {
 
 extension Statement {
   /// Binds a copied value.
-  /// - Parameter prefix: Precedes a text.
-  fileprivate func bind(_ index: Int32, _ value: CopiedValue, prefix: String) {
+  fileprivate func bindCopied(_ index: Int32, _ value: CopiedValue) {
     switch value {
     case .null: bindNull(index)
     case .integer(let value): bind(index, value)
     case .real(let value): bind(index, value)
-    case .text(let bytes): bind(index, textCopy: prefix.isEmpty ? bytes : Array(prefix.utf8) + bytes)
-    case .blob(let bytes): bind(index, .blob(bytes))
+    case .text(let bytes): bind(index, textCopy: bytes)
+    case .blob(let bytes): bind(index, SQLValue.blob(bytes))
     }
   }
 }

@@ -90,7 +90,7 @@ extension SQLiteTransaction {
     let owners = try ids(
       """
       SELECT owner FROM \(soup.table) WHERE id = ?1 AND owner IS NOT NULL
-      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner > 0
+      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1
       """, [.integer(other), .integer(soup.number)])
     for owner in owners { try join(id, in: name, owner: owner) }
     try remove(CollectionOfOne(other), from: name)

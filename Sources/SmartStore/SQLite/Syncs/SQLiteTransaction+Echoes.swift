@@ -8,40 +8,41 @@ extension SQLiteSnapshot {
     return try idsByText(
       """
       SELECT \(soup.expression(idPath)), id FROM \(soup.table)
-      WHERE (id, version) IN (SELECT entry, version FROM outbox WHERE soup = ? AND operation = 'echo')
+      WHERE (id, version) IN (SELECT entry, version FROM uploaded WHERE soup = ?)
       """, [.integer(soup.number)])
   }
 
   func uploadSequence() throws -> Int64 {
-    let found = try connection.firstValue("SELECT fence FROM leases WHERE name = ?", [.text(Self.uploadSequenceName)])
+    let found = try connection.firstValue("SELECT value FROM counters WHERE name = ?", [.text(Self.uploadCounter)])
     if case .integer(let mark)? = found { return mark } else { return 0 }
   }
 
-  /// The counter is stored in the lease table, as the fence of a lease that is never acquired.
-  static let uploadSequenceName = "uploads written back"
+  static let uploadCounter = "uploads"
 
   func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
     let soup = try self.soup(name)
     return try idsByText(
       """
-      SELECT coalesce((SELECT \(soup.expression(idPath)) FROM \(soup.table) WHERE id = outbox.entry), sent), entry
-      FROM outbox WHERE soup = ? AND operation = 'echo' AND fence > ?
+      SELECT coalesce((SELECT \(soup.expression(idPath)) FROM \(soup.table) WHERE id = uploaded.entry), deletedId), entry
+      FROM uploaded WHERE soup = ? AND sequence > ?
       """, [.integer(soup.number), .integer(mark)])
   }
 
-  func ownStamps(of entryIds: [Int64], in name: String) throws -> [Int64: Int64] {
+  func uploaded(of entryIds: [Int64], in name: String) throws -> [Int64: UploadedRecord] {
     let number = try self.soup(name).number
-    let statement = try connection.statement(
-      "SELECT resendAt FROM outbox WHERE soup = ? AND entry = ? AND operation = 'echo' AND resendAt IS NOT NULL")
+    let statement = try connection.statement("SELECT stamp, sent FROM uploaded WHERE soup = ? AND entry = ?")
     defer { statement.reset() }
-    var stamps: [Int64: Int64] = [:]
+    var found: [Int64: UploadedRecord] = [:]
     for id in entryIds {
       statement.bind(1, number)
       statement.bind(2, id)
-      if try statement.step() { stamps[id] = statement.int64(0) }
+      if try statement.step() {
+        found[id] = UploadedRecord(
+          stamp: statement.isNull(0) ? nil : statement.int64(0), sent: statement.isNull(1) ? nil : Array(statement.bytes(1)))
+      }
       statement.reset()
     }
-    return stamps
+    return found
   }
 
   private func idsByText(_ sql: String, _ values: [SQLValue]) throws -> [String: Int64] {
@@ -58,21 +59,23 @@ extension SQLiteTransaction {
   func expectEchoes(_ entryIds: [Int64], in name: String) throws {
     guard !entryIds.isEmpty else { return }
     let soup = try self.soup(name), mark = try advanceUploadSequence()
+    let insert = try connection.statement(
+      """
+      INSERT OR REPLACE INTO uploaded (soup, entry, version, sequence, sent)
+      SELECT ?1, id, CASE WHEN (\(soup.dirtyCondition)) IS 1 THEN 0 ELSE version END, ?3,
+      (SELECT sent FROM uploads WHERE soup = ?1 AND entry = ?2) FROM \(soup.table) WHERE id = ?2
+      """)
     for id in entryIds {
-      try connection.run(
-        """
-        INSERT INTO outbox (soup, entry, version, sync, fence, operation, sentAt)
-        SELECT ?1, id, CASE WHEN (\(soup.dirtyCondition)) IS 1 THEN 0 ELSE version END, 0, ?3, 'echo', lastModified
-        FROM \(soup.table) WHERE id = ?2
-        ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
-        sentAt = excluded.sentAt, resendAt = NULL, sent = NULL WHERE outbox.operation = 'echo'
-        """, [.integer(soup.number), .integer(id), .integer(mark)])
+      insert.bind(1, soup.number)
+      insert.bind(2, id)
+      insert.bind(3, mark)
+      try insert.run()
     }
   }
 
   func noteOwnStamp(_ stamp: Int64, of id: Int64, in name: String) throws {
     try connection.run(
-      "UPDATE outbox SET resendAt = ? WHERE soup = ? AND entry = ? AND operation = 'echo'",
+      "UPDATE uploaded SET stamp = ? WHERE soup = ? AND entry = ?",
       [.integer(stamp), .integer(try self.soup(name).number), .integer(id)])
   }
 
@@ -80,24 +83,20 @@ extension SQLiteTransaction {
     let soup = try self.soup(name)
     let isShared = try connection.firstValue(
       """
-      SELECT owner IS NOT NULL OR EXISTS (SELECT 1 FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner < 0)
+      SELECT owner IS NOT NULL OR EXISTS (SELECT 1 FROM soup_creators WHERE soup = ?2 AND entry = ?1)
       FROM \(soup.table) WHERE id = ?1
       """, [.integer(id), .integer(soup.number)])
     try remove(CollectionOfOne(id), from: name)
     guard let externalId, isShared == .integer(1) else { return }
     try connection.run(
-      """
-      INSERT OR IGNORE INTO outbox (soup, entry, version, sync, fence, operation, sentAt, sent)
-      VALUES (?, ?, 0, 0, ?, 'echo', 0, ?)
-      """, [.integer(soup.number), .integer(id), .integer(try advanceUploadSequence()), .text(externalId)])
+      "INSERT OR IGNORE INTO uploaded (soup, entry, version, sequence, deletedId) VALUES (?, ?, 0, ?, ?)",
+      [.integer(soup.number), .integer(id), .integer(try advanceUploadSequence()), .text(externalId)])
   }
 
   private func advanceUploadSequence() throws -> Int64 {
     try connection.run(
-      """
-      INSERT INTO leases (name, owner, fence, expiresAt) VALUES (?, '', 1, 0)
-      ON CONFLICT (name) DO UPDATE SET fence = fence + 1
-      """, [.text(SQLiteSnapshot.uploadSequenceName)])
+      "INSERT INTO counters (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1",
+      [.text(SQLiteSnapshot.uploadCounter)])
     return try uploadSequence()
   }
 
@@ -105,9 +104,9 @@ extension SQLiteTransaction {
     let soup = try self.soup(name)
     try connection.run(
       """
-      DELETE FROM outbox WHERE soup = ? AND operation = 'echo' AND NOT EXISTS (
-        SELECT 1 FROM \(soup.table) WHERE id = outbox.entry
-        AND (version = outbox.version OR outbox.resendAt IS NOT NULL AND (\(soup.dirtyCondition)) IS 1))
+      DELETE FROM uploaded WHERE soup = ? AND NOT EXISTS (
+        SELECT 1 FROM \(soup.table) WHERE id = uploaded.entry
+        AND (version = uploaded.version OR (stamp IS NOT NULL OR sent IS NOT NULL) AND (\(soup.dirtyCondition)) IS 1))
       """, [.integer(soup.number)])
   }
 }

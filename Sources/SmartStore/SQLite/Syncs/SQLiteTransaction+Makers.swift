@@ -2,23 +2,21 @@ import Database
 
 /// Entries whose record a sync up created on the server. The sync up owns them until a sync down
 /// brings the record; otherwise nothing would detect that the server has deleted it.
-///
-/// Such an owner is stored in `soup_members` with a negative number.
 extension SQLiteTransaction {
   func noteMaker(_ syncId: Int64, of id: Int64, in name: String) throws {
     let soup = try self.soup(name)
     try connection.run(
       """
-      INSERT OR IGNORE INTO soup_members (soup, entry, owner)
+      INSERT OR IGNORE INTO soup_creators (soup, entry, sync)
       SELECT ?, id, ? FROM \(soup.table) WHERE id = ? AND owner IS NULL
-      """, [.integer(soup.number), .integer(-syncId), .integer(id)])
+      """, [.integer(soup.number), .integer(syncId), .integer(id)])
   }
 
   func forgetMakers(in name: String) throws {
     let soup = try self.soup(name)
     try connection.run(
       """
-      DELETE FROM soup_members WHERE soup = ? AND owner < 0
+      DELETE FROM soup_creators WHERE soup = ?
       AND NOT EXISTS (SELECT 1 FROM \(soup.table) AS t WHERE t.id = entry AND t.owner IS NULL)
       """, [.integer(soup.number)])
   }
@@ -29,7 +27,7 @@ extension SQLiteSnapshot {
     let soup = try self.soup(name)
     return try ids(
       """
-      SELECT id FROM \(soup.table) WHERE id IN (SELECT entry FROM soup_members WHERE soup = ? AND owner < 0)
+      SELECT id FROM \(soup.table) WHERE id IN (SELECT entry FROM soup_creators WHERE soup = ?)
       AND owner IS NULL AND (\(soup.dirtyCondition)) IS NOT 1 ORDER BY id
       """, [.integer(soup.number)])
   }

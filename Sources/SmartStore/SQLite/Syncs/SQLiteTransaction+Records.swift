@@ -29,9 +29,9 @@ extension SQLiteTransaction {
 
   private func beginOrEndBulkLoad(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {
     if soup.bulkLoad != nil {
-      // A bulk load continues only in the process that began it, by the same path, and while no
+      // A bulk load continues only on the connection that began it, by the same path, and while no
       // query needs the indexes.
-      if state.wantedIndexes.remove(soup) || soup.bulkLoad != BulkLoad(idPath: idPath, process: .current) {
+      if state.wantedIndexes.remove(soup) || soup.bulkLoad != BulkLoad(idPath: idPath, owner: state.loader) {
         try finishBulkLoad(soup: soup.name)
       }
       return
@@ -42,7 +42,7 @@ extension SQLiteTransaction {
       state.loads[soup.name] = nil
       return
     }
-    let mark = BulkLoad(idPath: idPath, process: .current)
+    let mark = BulkLoad(idPath: idPath, owner: state.loader)
     connection.forgetStatements()
     state.forget()
     state.loads[soup.name] = BulkLoadKeys(expected: expectedTotal)
@@ -69,6 +69,9 @@ extension SQLiteTransaction {
     for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
     try Schema.setCache(connection, kibibytes: Tuning.writerCacheKiB)
     try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])
+    // The indexes may have been built ahead, and other connections read the soup again only when the
+    // schema changes.
+    try connection.execute("DROP INDEX soup_attrs_0; CREATE INDEX soup_attrs_0 ON soup_attrs ( soupName )")
     for double in isUnique ? [] : try repeated(soup.expression(mark.idPath), in: soup) {
       // The owner of the removed row becomes an owner of the remaining one.
       try connection.run(
@@ -88,7 +91,7 @@ extension SQLiteTransaction {
 
   func buildIndexAhead(soup name: String, whileMissing least: Int) throws -> Bool {
     let soup = try self.soup(name)
-    guard soup.bulkLoad?.process == .current else { return false }
+    guard soup.bulkLoad?.owner == state.loader else { return false }
     let missing = try soup.specs.indices.filter { i in
       try connection.firstValue("SELECT 1 FROM sqlite_master WHERE name = '\(soup.indexName(i))'") == nil
     }

@@ -2,58 +2,62 @@ import Database
 
 extension SQLiteSnapshot {
   private static let uploadColumns =
-    "entry, version, sync, fence, operation, sentAt, clockOffset, resendAt, inDoubt, sent"
+    "entry, version, operation, state, sync, fence, sentAt, clockOffset, resendAt, sent, earlier, entryText"
+
+  /// Selects what ``UploadRecord/isUnknownCreate`` says.
+  static let isUnknownCreate = "operation = 'create' AND state IN ('sent', 'inDoubt')"
 
   private func uploads(_ condition: String, _ values: [SQLValue]) throws -> [UploadRecord] {
     let statement = try connection.statement(
-      "SELECT \(SQLiteSnapshot.uploadColumns) FROM outbox WHERE \(condition) ORDER BY entry")
+      "SELECT \(SQLiteSnapshot.uploadColumns) FROM uploads WHERE \(condition) ORDER BY entry")
     try statement.bind(values)
     defer { statement.reset() }
     var uploads: [UploadRecord] = []
+    func text(_ column: Int32) -> [UInt8]? { statement.isNull(column) ? nil : Array(statement.bytes(column)) }
+    func number(_ column: Int32) -> Int64? { statement.isNull(column) ? nil : statement.int64(column) }
     while try statement.step() {
-      guard let operation = UploadRecord.Operation(rawValue: statement.string(4)) else { continue }
+      guard let operation = UploadRecord.Operation(rawValue: statement.string(2)),
+        let state = UploadRecord.State(rawValue: statement.string(3))
+      else { continue }
       uploads.append(
         UploadRecord(
-          entryId: statement.int64(0), version: statement.int64(1), syncId: statement.int64(2), fence: statement.int64(3),
-          operation: operation, sentAt: statement.int64(5),
-          clockOffset: statement.isNull(6) ? nil : statement.int64(6),
-          resendAt: statement.isNull(7) ? nil : statement.int64(7), inDoubt: statement.int64(8) != 0,
-          sent: statement.isNull(9) ? nil : Array(statement.bytes(9))))
+          entryId: statement.int64(0), version: statement.int64(1), syncId: statement.int64(4), fence: statement.int64(5),
+          operation: operation, state: state, sentAt: statement.int64(6), clockOffset: number(7), resendAt: number(8),
+          sent: text(9), earlier: text(10), entryText: text(11)))
     }
     return uploads
   }
 
   func unsettledUploads(in soup: String) throws -> [UploadRecord] {
-    try uploads("soup = ? AND operation <> 'echo'", [.integer(try self.soup(soup).number)])
+    try uploads("soup = ?", [.integer(try self.soup(soup).number)])
   }
 
   func unsettledCreates(in soup: String) throws -> [UploadRecord] {
-    try uploads("soup = ? AND operation = 'create'", [.integer(try self.soup(soup).number)])
+    try uploads("soup = ? AND \(Self.isUnknownCreate)", [.integer(try self.soup(soup).number)])
   }
 
   func unsettledUploads(of entryIds: [Int64], in soup: String) throws -> [UploadRecord] {
     let number = try self.soup(soup).number
-    return try entryIds.flatMap {
-      try uploads("soup = ? AND entry = ? AND operation <> 'echo'", [.integer(number), .integer($0)])
-    }
+    return try entryIds.flatMap { try uploads("soup = ? AND entry = ?", [.integer(number), .integer($0)]) }
   }
 }
 
 extension SQLiteTransaction {
   func journal(_ uploads: [UploadRecord], in soup: String) throws {
     let number = try self.soup(soup).number
+    func text(_ bytes: [UInt8]?) -> SQLValue { bytes.map { .text(String(decoding: $0, as: UTF8.self)) } ?? .null }
     for upload in uploads {
       try connection.run(
         """
-        INSERT OR REPLACE INTO outbox
-        (soup, entry, version, sync, fence, operation, sentAt, clockOffset, resendAt, inDoubt, sent)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT OR REPLACE INTO uploads
+        (soup, entry, version, operation, state, sync, fence, sentAt, clockOffset, resendAt, sent, earlier, entryText)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         [
-          .integer(number), .integer(upload.entryId), .integer(upload.version), .integer(upload.syncId),
-          .integer(upload.fence), .text(upload.operation.rawValue), .integer(upload.sentAt),
+          .integer(number), .integer(upload.entryId), .integer(upload.version), .text(upload.operation.rawValue),
+          .text(upload.state.rawValue), .integer(upload.syncId), .integer(upload.fence), .integer(upload.sentAt),
           upload.clockOffset.map(SQLValue.integer) ?? .null, upload.resendAt.map(SQLValue.integer) ?? .null,
-          .integer(upload.inDoubt ? 1 : 0), upload.sent.map { .text(String(decoding: $0, as: UTF8.self)) } ?? .null,
+          text(upload.sent), text(upload.earlier), text(upload.entryText),
         ])
     }
   }
@@ -63,8 +67,7 @@ extension SQLiteTransaction {
   ) throws {
     let number = try self.soup(soup).number
     let owned = run == nil ? "" : " AND sync = ?3 AND fence = ?4"
-    let delete = try connection.statement(
-      "DELETE FROM outbox WHERE soup = ?1 AND entry = ?2 AND operation <> 'echo'" + owned)
+    let delete = try connection.statement("DELETE FROM uploads WHERE soup = ?1 AND entry = ?2" + owned)
     for id in entryIds {
       delete.bind(1, number)
       delete.bind(2, id)
@@ -80,8 +83,21 @@ extension SQLiteTransaction {
     let number = try self.soup(soup).number
     for id in entryIds {
       try connection.run(
-        "UPDATE outbox SET resendAt = ? WHERE soup = ? AND entry = ? AND operation = 'create'",
+        "UPDATE uploads SET resendAt = ? WHERE soup = ? AND entry = ? AND operation = 'create'",
         [.integer(time), .integer(number), .integer(id)])
+    }
+  }
+
+  func forgetEndedUpdates(in name: String, isLive: (UploadRecord) throws -> Bool) throws {
+    let soup = try self.soup(name)
+    let clean = try ids(
+      """
+      SELECT entry FROM uploads WHERE soup = ? AND operation = 'update'
+      AND NOT EXISTS (SELECT 1 FROM \(soup.table) WHERE id = entry AND (\(soup.dirtyCondition)) IS 1)
+      """, [.integer(soup.number)])
+    guard !clean.isEmpty else { return }
+    for upload in try unsettledUploads(of: clean, in: name) where try !isLive(upload) {
+      try settle(CollectionOfOne(upload.entryId), in: name)
     }
   }
 }
