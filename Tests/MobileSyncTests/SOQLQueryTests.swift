@@ -110,6 +110,34 @@ import Testing
   }
 
   @Test(arguments: [
+    "SELECT COUNT() FROM A", "select count ( ) from A", "SELECT SUM(Year__c)FROM Contact", "SELECT Avg(x)\nFROM A",
+    "SELECT COUNT_DISTINCT(Name) n FROM A", "SELECT MIN\t(x),MAX(y) FROM A", "SELECT Name,sum(x) FROM A",
+    "SELECT Name , SUM (x) FROM A", "SELECT FORMAT(MAX(CreatedDate)) latest FROM A",
+    "SELECT CALENDAR_YEAR( convertTimezone( min(d) ) ) FROM A", "SELECT Name FROM A GROUP BY Name",
+    "SELECT Name FROM A GROUP  BY ROLLUP(Name)",
+    "SELECT DISTANCE(Place__c, GEOLOCATION(1,2), 'mi'), COUNT(Id) FROM A",
+  ])
+  func isAggregate_groupsAndFunctions_areSeen(query: String) { #expect(SOQLQuery(query).isAggregate) }
+
+  @Test(arguments: [
+    "SELECT Id FROM A", "SELECT Sum, Max, Count FROM A", "SELECT Id,Min FROM A", "SELECT a.Avg FROM A a",
+    "SELECT Max,(SELECT Id FROM Contacts) FROM A", "SELECT Max, (SELECT Id FROM Contacts) FROM A",
+    "SELECT Sum__c, checksum FROM A", "SELECT toLabel(Max) FROM A", "SELECT FORMAT(convertCurrency(Sum)) FROM A",
+    "SELECT my_sum(x) FROM A", "SELECT DISTANCE(Place__c, GEOLOCATION(1,2), 'sum(x)') FROM A",
+    "SELECT Id FROM A WHERE Name = 'SUM(x)'", "SELECT Id FROM A WHERE Name IN ('group by','COUNT()')",
+    "SELECT Id, (SELECT Id FROM Bs WHERE Name = ' group by count(x)') FROM A", "SELECT FIELDS(ALL) FROM A LIMIT 200",
+    "SELECT TYPEOF Who WHEN Lead THEN Sum ELSE Id END FROM Task",
+    "SELECT Id FROM A WHERE Id IN (SELECT MAX(Id) FROM B GROUP BY Name)",
+  ])
+  func isAggregate_fieldsTextsAndSubqueries_areNot(query: String) { #expect(!SOQLQuery(query).isAggregate) }
+
+  @Test func isAggregate_deepNesting_ends() {
+    let depth = 20_000
+    let nested = String(repeating: "f(", count: depth) + "SUM(x)" + String(repeating: ")", count: depth)
+    _ = SOQLQuery("SELECT \(nested) FROM A").isAggregate
+  }
+
+  @Test(arguments: [
     ("SELECT Id FROM A USING SCOPE mine", "select Id from A using scope mine where p order by d"),
     ("SELECT Id FROM A WITH SECURITY_ENFORCED", "select Id from A where p with SECURITY_ENFORCED order by d"),
     ("SELECT Id FROM A LIMIT 10 FOR VIEW", "select Id from A where p order by d limit 10 for VIEW"),

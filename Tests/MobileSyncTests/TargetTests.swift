@@ -222,12 +222,18 @@ import Testing
       (["type": "custom"], "custom target: 'luaImpl' is missing"),
       (
         ["type": "soql", "query": "SELECT Name, COUNT(Id) FROM Account GROUP BY Name"],
-        "soql target: a query with GROUP BY or COUNT() returns no records that can be synced: "
+        "soql target: a query with GROUP BY or an aggregate function returns no records that can be synced: "
           + "SELECT Name, COUNT(Id) FROM Account GROUP BY Name"
       ),
       (
         ["type": "soql", "query": "select count( ) from Account"],
-        "soql target: a query with GROUP BY or COUNT() returns no records that can be synced: select count( ) from Account"
+        "soql target: a query with GROUP BY or an aggregate function returns no records that can be synced: "
+          + "select count( ) from Account"
+      ),
+      (
+        ["type": "soql", "query": "SELECT SUM(Year__c)FROM Contact"],
+        "soql target: a query with GROUP BY or an aggregate function returns no records that can be synced: "
+          + "SELECT SUM(Year__c)FROM Contact"
       ),
       (["type": "cache"], "Wrong target type: cache"),
     ] as [(JSONObject, String)])

@@ -49,7 +49,8 @@ struct SoqlSyncDownTarget: SyncDownTarget {
     guard query.hasFrom else { throw SyncError(.invalidTarget, "No table specified: \(text)") }
     guard !query.isAggregate else {
       throw SyncError(
-        .invalidTarget, "soql target: a query with GROUP BY or COUNT() returns no records that can be synced: \(text)")
+        .invalidTarget,
+        "soql target: a query with GROUP BY or an aggregate function returns no records that can be synced: \(text)")
     }
     let original = query
     if !query.isSelecting(fields.modificationDate) { query = query.addingSelect(fields.modificationDate) }

@@ -60,10 +60,9 @@ public struct SOQLQuery: Sendable, Equatable {
   public var hasSelect: Bool { !(text(.select) ?? "").isEmpty }
   public var hasFrom: Bool { !(text(.from) ?? "").isEmpty }
   public var hasOrderBy: Bool { clauses[.orderBy] != nil }
-  /// True if the rows are aggregates: with `GROUP BY`, or `COUNT()` alone.
-  public var isAggregate: Bool {
-    clauses[.groupBy] != nil || SOQLQuery.withoutBlanks((clauses[.select] ?? []).joined()) == "count()"
-  }
+  /// True if the rows are aggregates: with `GROUP BY`, or with an aggregate function in the select list, such as
+  /// `COUNT()`, `SUM(Amount)` or `FORMAT(MAX(CreatedDate))`. A child query does not count.
+  public var isAggregate: Bool { clauses[.groupBy] != nil || SOQLAggregates.isCalled(in: clauses[.select] ?? []) }
   /// True if the query selects every record of the type that is not deleted.
   public var wantsEveryRecord: Bool {
     [Clause.where, .with, .usingScope, .limit, .offset, .allRows].allSatisfy { clauses[$0] == nil }
