@@ -39,10 +39,10 @@ extension RunRecord {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Passes conflicts to the sync's resolver, if it has one, and reports those that remain.
+  /// Passes conflicts to the sync's resolver, if it has one, and reports those that remain. If the
+  /// resolver fails for one, that conflict stays, and the run fails once the others are done; see
+  /// ``RunRecord/resolverFailure``.
   /// - Returns: The outcomes of the resolved conflicts, by entry id.
-  /// - Throws: ``SyncError`` `.resolver`. The remaining conflicts stay and have been reported by
-  ///   then.
   @discardableResult
   func handle(_ conflicts: [DetectedConflict]) async throws -> [Int64: Reconciliation] {
     var resolved: [Int64: Reconciliation] = [:], staying: [SyncConflict] = []
@@ -51,13 +51,16 @@ extension RunRecord {
       guard let conflict = try await environment.store.read({ try $0.syncConflict(detected.entryId, in: detected.soup) }) else {
         continue
       }
-      if failure == nil, let name = state.options.resolver {
+      if failure == nil, !hasNoResolver, let name = state.options.resolver {
         do {
           try environment.control.check()
           if let outcome = try await resolve(conflict, detected, with: name) {
             resolved[detected.entryId] = outcome
             continue
           }
+        } catch let error as ResolverFailure {
+          note(error)
+          try await note(error.cause, of: conflict)
         } catch {
           failure = error
         }
@@ -67,6 +70,20 @@ extension RunRecord {
     if !staying.isEmpty { environment.onConflicts(staying) }
     if let failure { throw failure }
     return resolved
+  }
+
+  /// Stores why a conflict could not be resolved in its entry.
+  private func note(_ error: SyncError, of conflict: SyncConflict) async throws {
+    let reason: JSONValue = [
+      "errorCode": "RESOLVER", "statusCode": "RESOLVER", "message": .string(error.message), "fields": [],
+    ]
+    try await save(.pulled) { transaction, _ in
+      guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version,
+        conflict.local[LocalField.lastError] != .string(reason.text)
+      else { return }
+      _ = try transaction.patch(
+        conflict.entryId, in: conflict.soupName, setting: [LocalField.lastError: .string(reason.text)])
+    }
   }
 
   /// - Returns: nil if the conflict stays, because the resolver skipped it or the entry was edited
@@ -90,15 +107,18 @@ extension RunRecord {
 
 extension RunEnvironment {
   /// Calls a resolver and waits for it, at most as long as the configuration allows.
-  /// - Throws: ``SyncError`` `.resolver`, which names the resolver; a ``SyncError`` that the
-  ///   resolver throws is passed on.
+  /// - Throws: ``ResolverFailure``, whose cause names the resolver; a ``SyncError`` that the
+  ///   resolver throws is its cause.
   func resolve(_ conflict: SyncConflict, _ name: String) async throws -> ConflictResolution {
     guard let resolver = resolver(name) else {
-      throw SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name")
+      throw ResolverFailure(
+        SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name"), isMissing: true)
     }
     let timeoutMs = configuration.customTargetTimeoutMs
-    let late = SyncError(
-      .resolver, "resolver '\(name)' did not answer within \(timeoutMs) ms; the script must poll while a sync runs")
+    let late = ResolverFailure(
+      SyncError(
+        .resolver, "resolver '\(name)' did not answer within \(timeoutMs) ms; the script must poll while a sync runs"),
+      isMissing: true)
     let task = Task {
       try await withThrowingTaskGroup(of: ConflictResolution.self) { group in
         group.addTask { try await resolver(conflict) }
@@ -112,12 +132,26 @@ extension RunEnvironment {
     }
     do {
       return try await control.value(of: task)
-    } catch let error as SyncError {
-      throw error
     } catch let error as CancellationError {
       throw error
+    } catch let error as ResolverFailure {
+      throw error
+    } catch let error as SyncError {
+      throw ResolverFailure(error, isMissing: false)
     } catch {
-      throw SyncError(.resolver, "resolver '\(name)': \(error)")
+      throw ResolverFailure(SyncError(.resolver, "resolver '\(name)': \(error)"), isMissing: false)
     }
+  }
+}
+
+/// A resolver that failed for one conflict.
+struct ResolverFailure: Error {
+  let cause: SyncError
+  /// Whether it cannot be asked about others in this run either.
+  let isMissing: Bool
+
+  init(_ cause: SyncError, isMissing: Bool) {
+    self.cause = cause
+    self.isMissing = isMissing
   }
 }

@@ -12,8 +12,6 @@ struct UploadCheck {
   let context: UploadContext
   let store: Store
   let soup: String
-  /// The fields of an update.
-  let sendable: [String]
   let refused: RefusedFields
 
   struct Findings {
@@ -43,7 +41,7 @@ struct UploadCheck {
         ownStamp: own[batch.entryIds[i]])
       if !mayUpload { findings.changed[i] = .some(version) }
       findings.seen[batch.entryIds[i]] = version.record
-      findings.local[batch.entryIds[i]] = localChanges(entry, bases[i], batch.versions[i])
+      findings.local[batch.entryIds[i]] = localChanges(entry, bases[i], i, batch)
     }
     try await compareDates(asked.filter { known[$0] == nil }, batch, own, &findings)
     return findings
@@ -70,11 +68,11 @@ struct UploadCheck {
 
   /// Returns nil if the changes are unknown, or if no field of the list was changed: then the whole
   /// list is sent.
-  private func localChanges(_ entry: JSONObject, _ base: JSONObject?, _ version: Int64) -> LocalChanges? {
+  private func localChanges(_ entry: JSONObject, _ base: JSONObject?, _ i: Int, _ batch: DirtyBatch) -> LocalChanges? {
     guard let base = RecordMerge.base(base, fitting: entry, target.fields) else { return nil }
     let changed = RecordMerge(base: base, local: entry, server: [:], fields: target.fields).localChanges
-    let sent = Set(sendable.map { String($0.prefix { $0 != "." }) }).intersection(changed)
-    return sent.isEmpty ? nil : LocalChanges(version: version, fields: sent)
+    let sent = Set((batch.plan.update ?? []).map { String($0.prefix { $0 != "." }) }).intersection(changed)
+    return sent.isEmpty ? nil : LocalChanges(version: batch.versions[i], fields: sent)
   }
 
   func versions(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Int: ServerVersion] {

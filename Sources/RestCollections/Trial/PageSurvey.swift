@@ -265,7 +265,9 @@ package struct PageSurvey: Sendable {
     let inItem = common { ["etag", "odataetag", "rev", "version", "lockversion"].contains($0.name) && $0.value.idText != nil }
     guard let found = inItem.first else { return }
     find("", "items have '\(found.path)', which may be a tag")
-    if let up = target.up, up.tag.path.text == "header:ETag" { advise("up.tag.path", .string(found.path)) }
+    // Beside real tags, a version is only a number.
+    let isTag = found.name.hasSuffix("etag") || tag == nil
+    if isTag, let up = target.up, up.tag.path.text == "header:ETag" { advise("up.tag.path", .string(found.path)) }
   }
 }
 

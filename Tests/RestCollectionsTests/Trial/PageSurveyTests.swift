@@ -120,6 +120,11 @@ struct PageSurveyTests {
     #expect(weak.text("tags") == "the page has a weak ETag" && weak.keys == [#"incremental.mode="etag""#])
     let up = #"{"up":{"read":{"url":"/i/{id}"},"update":{"url":"/i/{id}","fields":["a"]},"precondition":"ifMatch"}}"#
     #expect(try survey(up, #"[{"id":1,"_rev":"1-x"}]"#).keys == [#"up.tag.path="_rev""#])
+    // Beside real tags, a version is only a number.
+    let tagged = try survey(up, #"[{"id":1,"version":3}]"#, headers: [("ETag", #""a""#)])
+    #expect(tagged.keys == [#"incremental.mode="etag""#])
+    let odata = try survey(up, #"[{"id":1,"@odata.etag":"x"}]"#, headers: [("ETag", #""a""#)])
+    #expect(odata.keys.contains { $0.hasPrefix("up.tag.path=") })
     #expect(try survey("{}", #"[{"id":1}]"#).text("tags") == "the page has neither ETag nor Last-Modified")
   }
 
