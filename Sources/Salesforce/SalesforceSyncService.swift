@@ -93,7 +93,8 @@ package struct SalesforceSyncService: SyncService {
 }
 
 extension TargetFields {
-  package static let salesforce = TargetFields(id: "Id", modificationDate: "LastModifiedDate", others: ["SystemModstamp"])
+  package static let salesforce = TargetFields(
+    id: "Id", modificationDate: "LastModifiedDate", others: ["SystemModstamp"], ignoresCase: true)
 
   init(_ json: JSONObject) throws(SyncError) { try self.init(json, defaults: .salesforce) }
 }

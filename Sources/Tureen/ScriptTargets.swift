@@ -22,15 +22,24 @@ final class ScriptTargets: CustomTargetRunner {
       "implementation": .string(call.implementation), "function": .string(call.function.rawValue),
       "target": .object(call.target), "arguments": .object(call.arguments), "ifRegistered": .bool(call.ifRegistered),
     ]
-    return try await ask(request, or: noScript) {
-      SyncError(.customTarget, "\(label), \(call.function.rawValue): \($0.message)")
+    func message(_ error: BridgeError) -> String { "\(label), \(call.function.rawValue): \(error.message)" }
+    do {
+      return try await ask(request, or: noScript) { error in
+        guard call.function.isOfUploads, error.code == "raised" else { return SyncError(.customTarget, message(error)) }
+        return Raised(message: message(error))
+      }
+    } catch let error as Raised {
+      return JSONValue.object(["raised": .string(error.message)]).serialized()
     }
   }
+
+  /// An error that a function raised for the records of one call.
+  private struct Raised: Error { let message: String }
 
   /// Sends a request to the script and returns its answer.
   /// - Throws: `noScript` if there is none; an error in the script, converted by `failure`.
   private func ask(
-    _ request: JSONObject, or noScript: SyncError, failure: (BridgeError) -> SyncError
+    _ request: JSONObject, or noScript: SyncError, failure: (BridgeError) -> any Error
   ) async throws -> [UInt8] {
     guard let script = attached else { throw noScript }
     do {
@@ -68,6 +77,16 @@ extension ScriptTargets: ConflictResolverSource {
     case "local": return .local
     case "server": return .server
     default: return .skip
+    }
+  }
+}
+
+extension CustomTargetCall.Function {
+  /// Whether the function sends or reads single records of a sync up.
+  fileprivate var isOfUploads: Bool {
+    switch self {
+    case .createOnServer, .updateOnServer, .deleteOnServer, .fetchLastModifiedDates, .fetchFromServer, .isNewerThanServer: true
+    case .startFetch, .continueFetch, .remoteIds, .transform, .functions: false
     }
   }
 }

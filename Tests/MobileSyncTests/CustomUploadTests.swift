@@ -33,7 +33,7 @@ import Testing
   private static let target: JSONObject = ["type": "custom", "luaImpl": "my.sink"]
   private static let senders: [CustomTargetCall.Function] = [.createOnServer, .updateOnServer, .deleteOnServer]
 
-  /// Creates one updated, one deleted and one created record; `Description` is not sent.
+  /// Creates one updated, one deleted and one created record.
   private func bench(_ runner: Runner) async throws -> SyncBench {
     var configuration = SyncConfiguration()
     configuration.customTargets = runner
@@ -48,7 +48,8 @@ import Testing
 
   private func up(_ bench: SyncBench, _ mergeMode: String = "OVERWRITE") async throws -> SyncState {
     try await bench.manager.syncUp(
-      target: Self.target, options: ["fieldlist": ["Name"], "mergeMode": .string(mergeMode)], soupName: "accounts")
+      target: Self.target, options: ["fieldlist": ["Name", "Description"], "mergeMode": .string(mergeMode)],
+      soupName: "accounts")
   }
 
   @Test func syncUp_customTarget_goesThroughItsFunctions() async throws {
@@ -58,7 +59,8 @@ import Testing
     #expect(end.status == .done && end.counts.succeeded == 3)
     #expect(
       runner.calls.withLock { $0 } == [
-        #"updateOnServer Account 0 {"Name":"Account 0"}"#, "deleteOnServer Account 1 ", #"createOnServer New {"Name":"New"}"#,
+        #"updateOnServer Account 0 {"Name":"Account 0","Description":"mine"}"#, "deleteOnServer Account 1 ",
+        #"createOnServer New {"Name":"New","Description":"mine"}"#,
       ])
     #expect(try bench.names() == ["Account 0", "New"] && bench.dirtyCount() == 0)
     #expect(try bench.entry(named: "New")?["Id"] == "x-1")

@@ -160,22 +160,103 @@ import Tureen
     #expect(runner.noted("entry") == [["s1", false, ""], ["s2", false, ""], ["s4", true, "no such row"]])
   }
 
+  /// A function that fails for one record does not keep the others from being sent.
   @Test(arguments: [
-    ("updateOnServer = function() error('boom') end", "boom"),
-    ("updateOnServer = function() return 'x' end", "updateOnServer must return true, or false and a reason, or an HTTP status"),
-    ("createOnServer = 3, updateOnServer = function() return {} end", "updateOnServer must return true"),
+    ("error('boom')", "boom"), ("error({ message = 'a table' })", "a table"),
+    ("return 'x'", "updateOnServer must return true, or false and a reason, or an HTTP status"),
+    ("return {}", "updateOnServer must return true"), ("tureen.await(smartstore.soupExists, 'things') error('late')", "late"),
   ])
-  func syncUp_functionMisbehaves_failsAndKeepsTheChange(functions: String, text: String) async throws {
+  func syncUp_functionFailsForOneRecord_othersAreSent(body: String, text: String) async throws {
     let runner = try await run(
       Self.sink + """
-        tureen.await(smartstore.upsertSoupEntries, "things", { entry("s2", "b", "__locally_updated__") })
-        mobilesync.registerTarget("my.sink", { \(functions) })
-        local _, err = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
-        note("end", { status = err.sync.status, message = err.message, kept = all()[1].__local__ })
+        tureen.await(smartstore.upsertSoupEntries, "things", {
+          entry("s1", "a", "__locally_updated__"), entry("s2", "b", "__locally_updated__"),
+          entry("s3", "c", "__locally_updated__") })
+        mobilesync.registerTarget("my.sink", {
+          createOnServer = 3, updateOnServer = function(_, record) if record.Id == "s2" then \(body) end return true end })
+        local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+        note("end", { sync.status, sync.succeeded, sync.failed })
+        for _, found in ipairs(all()) do note("entry", { found.Id, found.__local__, found.__last_error__ or "" }) end
         """)
-    let end = try #require(runner.noted("end").first)
-    #expect(end["status"] == "FAILED" && end["kept"] == true)
-    #expect(end["message"]?.stringValue?.contains(text) ?? false, "\(end)")
+    #expect(runner.noted("end") == [["DONE", 2, 1]])
+    let entries = runner.noted("entry").compactMap(\.arrayValue)
+    #expect(entries.map { $0[1] } == [false, true, false])
+    #expect(entries[1][2].stringValue?.contains(text) ?? false, "\(entries)")
+  }
+
+  /// The record exists once the function was called: an integer is an id, and another result leaves the create in doubt.
+  @Test(arguments: [("42", "42"), ("42.0", "42"), ("'s-1'", "s-1"), ("9007199254740993", "9007199254740993")])
+  func syncUp_createReturnsAnId_isCreatedOnce(result: String, id: String) async throws {
+    let runner = try await run(
+      Self.sink + """
+        tureen.await(smartstore.upsertSoupEntries, "things", { entry("local_1", "a", "__locally_created__") })
+        mobilesync.registerTarget("my.sink", { createOnServer = function() note("create", 1) return \(result) end })
+        for _ = 1, 2 do
+          local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+          note("end", { sync.status, sync.succeeded })
+        end
+        note("entry", { all()[1].Id, all()[1].__local__ })
+        """)
+    #expect(runner.noted("create").count == 1 && runner.noted("end") == [["DONE", 1], ["DONE", 0]])
+    #expect(runner.noted("entry") == [[.string(id), false]])
+  }
+
+  @Test(arguments: ["true", "{}", "1.5", "{ id = 's' }"])
+  func syncUp_createReturnsSomethingElse_isInDoubtAndNotRepeated(result: String) async throws {
+    let runner = try await run(
+      Self.sink + """
+        tureen.await(smartstore.upsertSoupEntries, "things", {
+          entry("local_1", "a", "__locally_created__"), entry("local_2", "b", "__locally_created__") })
+        mobilesync.registerTarget("my.sink", { createOnServer = function(_, record)
+          note("create", record.LastName)
+          if record.LastName == "b" then return "s2" end
+          return \(result)
+        end })
+        local function up()
+          local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+          note("end", { sync.status, sync.succeeded, sync.failed, sync.inDoubt })
+        end
+        up() up()
+        note("error", all()[1].__last_error__)
+        local entry = all()[1]
+        entry.Id = "s1"
+        tureen.await(smartstore.upsertSoupEntries, "things", { entry })
+        up()
+        note("entry", { all()[1].Id, all()[1].__local__ })
+        """)
+    #expect(runner.noted("create") == ["a", "b"])
+    #expect(runner.noted("end") == [["DONE", 1, 0, 1], ["DONE", 0, 0, 1], ["DONE", 1, 0, 0]])
+    #expect(runner.noted("error").first?.stringValue?.contains("IN_DOUBT") ?? false)
+    #expect(runner.noted("entry") == [["s1", false]])
+  }
+
+  /// A comparison that fails for one record keeps that one here, and a script without the module ends the run.
+  @Test func syncUp_comparisonFailsForOneRecord_othersAreSent() async throws {
+    let runner = try await run(
+      Self.sink + """
+        tureen.await(smartstore.upsertSoupEntries, "things", {
+          entry("s1", "a", "__locally_updated__"), entry("s2", "b", "__locally_updated__"),
+          entry("s3", "c", "__locally_updated__") })
+        mobilesync.registerTarget("my.sink", {
+          fetchFromServer = function(_, records)
+            local found = {}
+            for i, record in ipairs(records) do
+              if record.Id == "s2" then error "broken" end
+              found[i] = { Id = record.Id, LastName = record.LastName }
+            end
+            return found
+          end,
+          updateOnServer = function(_, record) note("update", record.Id) return true end })
+        UP.mergeMode = "LEAVE_IF_CHANGED"
+        local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+        note("end", sync.status)
+        local _, err = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "no.such" }, "things", UP)
+        note("missing", { err.code, err.sync.status })
+        """)
+    #expect(runner.noted("end") == ["DONE"])
+    let sent = runner.noted("update")
+    #expect(sent.contains("s1") && sent.contains("s3"), "\(sent)")
+    #expect(runner.noted("missing") == [["customTarget", "FAILED"]])
   }
 
   @Test func syncUp_leaveIfChanged_asksTheScriptForDates() async throws {

@@ -744,7 +744,7 @@ function logger.sanitizeUrlParamsForLogging(url, names) end
 ---@field startFetch (fun(target: table, maxTimeStamp: integer): table[]?, {totalSize: integer?, more: any}?)?
 ---@field continueFetch (fun(target: table, more: any): table[]?, {totalSize: integer?, more: any}?)?
 ---@field remoteIds (fun(target: table, localIds: string[]): string[])?
----@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id and, if known, the record's time stamp; or nil and the reason
+---@field createOnServer (fun(target: table, record: table, fields: table): string|integer?, any)?  the id and, if known, the record's time stamp; or nil and the reason
 ---@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?  true and the record's new time stamp, without which the next edit counts as a conflict if dates are compared; or false and the reason
 ---@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  true; or false and the reason; 404 means that the record is gone
 ---@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known; asked for up to 25 records at a time, before these are sent

@@ -10,12 +10,26 @@ struct ConflictCandidate: Sendable {
   let fields: TargetFields
   let entryId: Int64
   let server: ServerVersion
+  /// The whole record, if ``server`` is only the part of it that is compared.
+  var whole: JSONObject?
   /// Whether the server has a newer version. If there is a base, its fields decide whether that is
   /// a change.
   var isNewerOnServer = false
   /// Whether the entry must not be merged, even if its fields allow it, because the group that it
   /// belongs to was changed.
   var isUnmergeable = false
+}
+
+extension ConflictCandidate {
+  /// Returns the members of the whole record that were not compared, and that the entry lacks or has
+  /// not changed.
+  func extras(of entry: JSONObject, _ base: JSONObject?) -> JSONObject {
+    (whole ?? [:]).filtered { key, _ in
+      guard server.record?[key] == nil, !RecordMerge.isBookkeeping(key, fields) else { return false }
+      guard let mine = entry[key] else { return true }
+      return base?[key].map { RecordMerge.same(mine, $0) } ?? false
+    }
+  }
 }
 
 /// The outcome of reconciling an entry with local changes.
@@ -77,7 +91,7 @@ struct Reconciler: Sendable {
     if isDeletedHere ? !merge.remoteChanges.isEmpty : !merge.conflicts.isEmpty {
       return try note(candidate, stored.conflict, in: transaction)
     }
-    if merge.isSettled, !isDeletedHere { return try settle(candidate, merge, in: transaction) }
+    if merge.isSettled, !isDeletedHere { return try settle(candidate, merge, base, in: transaction) }
     return try combine(candidate, merge, base, local, server, in: transaction)
   }
 
@@ -86,7 +100,7 @@ struct Reconciler: Sendable {
     _ candidate: ConflictCandidate, _ known: ConflictRecord?, in transaction: StoreTransaction
   ) throws -> Reconciliation {
     var record = ConflictRecord(
-      entryId: candidate.entryId, syncId: syncId, server: candidate.server.stored, idField: candidate.fields.id,
+      entryId: candidate.entryId, syncId: syncId, server: stored(candidate, known), idField: candidate.fields.id,
       dateField: candidate.fields.modificationDate, detectedAt: now)
     let isNew = known?.server != record.server
     if let known, !isNew { record.detectedAt = known.detectedAt }
@@ -94,10 +108,20 @@ struct Reconciler: Sendable {
     return .conflict(isNew: isNew)
   }
 
-  private func settle(_ candidate: ConflictCandidate, _ merge: RecordMerge, in transaction: StoreTransaction) throws
-    -> Reconciliation
-  {
-    try write(RecordMerge.cleaned(merge.merged), of: candidate, in: transaction)
+  /// Returns the server's version for a conflict: the whole record, because it may replace the entry. A
+  /// version that cannot be read now leaves the known one.
+  private func stored(_ candidate: ConflictCandidate, _ known: ConflictRecord?) -> ConflictRecord.Server {
+    switch candidate.server {
+    case .record(let record): ServerVersion.record((candidate.whole ?? [:]).replacing(with: record)).stored
+    case .deleted: .deleted
+    case .unknown: known?.server ?? .unknown
+    }
+  }
+
+  private func settle(
+    _ candidate: ConflictCandidate, _ merge: RecordMerge, _ base: JSONObject?, in transaction: StoreTransaction
+  ) throws -> Reconciliation {
+    try write(RecordMerge.cleaned(merge.merged), base, of: candidate, in: transaction)
     return .settled
   }
 
@@ -110,14 +134,18 @@ struct Reconciler: Sendable {
     try transaction.forgetConflict(of: candidate.entryId, in: candidate.soup)
     // A sync up does not write a mere newer date: the next check finds it again.
     guard merge.merged != local, isDown || !merge.remoteChanges.isEmpty else { return .untouched }
-    try write(merge.merged, of: candidate, in: transaction)
+    try write(merge.merged, base, of: candidate, in: transaction)
     try transaction.setBase(
-      of: candidate.entryId, in: candidate.soup, to: RecordMerge.base(base, after: server).serialized())
+      of: candidate.entryId, in: candidate.soup,
+      to: RecordMerge.base(base, after: candidate.extras(of: local, base).replacing(with: server)).serialized())
     return merge.remoteChanges.isEmpty ? .untouched : .merged
   }
 
-  private func write(_ entry: JSONObject, of candidate: ConflictCandidate, in transaction: StoreTransaction) throws {
-    var entry = entry
+  private func write(
+    _ entry: JSONObject, _ base: JSONObject?, of candidate: ConflictCandidate, in transaction: StoreTransaction
+  ) throws {
+    // The entry gets the record's date, so it must have all of the record.
+    var entry = entry.replacing(with: candidate.extras(of: entry, base))
     if isDown { entry[LocalField.syncId] = .integer(syncId) }
     _ = try transaction.replace(candidate.entryId, with: entry, in: candidate.soup)
     if isDown { try transaction.join(candidate.entryId, in: candidate.soup, owner: syncId) }

@@ -39,12 +39,10 @@ extension RunRecord {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Passes conflicts to the sync's resolver, if it has one, and reports those that remain.
-  ///
-  /// If the resolver fails, the conflict stays and the run goes on, so that one record does not hold up all others;
-  /// ``failOfResolver()`` ends it.
+  /// Passes conflicts to the sync's resolver, if it has one, and reports those that remain. If the
+  /// resolver fails for one, that conflict stays, and the run fails once the others are done; see
+  /// ``RunRecord/resolverFailure``.
   /// - Returns: The outcomes of the resolved conflicts, by entry id.
-  /// - Throws: `CancellationError`, and errors of the store. The remaining conflicts have been reported by then.
   @discardableResult
   func handle(_ conflicts: [DetectedConflict]) async throws -> [Int64: Reconciliation] {
     var resolved: [Int64: Reconciliation] = [:], staying: [SyncConflict] = []
@@ -53,15 +51,16 @@ extension RunRecord {
       guard let conflict = try await environment.store.read({ try $0.syncConflict(detected.entryId, in: detected.soup) }) else {
         continue
       }
-      if failure == nil, resolverTrouble?.isFinal != true, let name = state.options.resolver {
+      if failure == nil, !hasNoResolver, let name = state.options.resolver {
         do {
           try environment.control.check()
           if let outcome = try await resolve(conflict, detected, with: name) {
             resolved[detected.entryId] = outcome
             continue
           }
-        } catch let trouble as ResolverTrouble {
-          note(trouble)
+        } catch let error as ResolverFailure {
+          note(error)
+          try await note(error.cause, of: conflict)
         } catch {
           failure = error
         }
@@ -73,16 +72,18 @@ extension RunRecord {
     return resolved
   }
 
-  /// Keeps the first failure, and that the resolver is not asked any more.
-  private func note(_ trouble: ResolverTrouble) {
-    resolverTrouble = ResolverTrouble(
-      error: resolverTrouble?.error ?? trouble.error, isFinal: trouble.isFinal || resolverTrouble?.isFinal == true)
-  }
-
-  /// Call when everything else is done, before the run ends.
-  /// - Throws: ``SyncError`` `.resolver` if the resolver failed during the run.
-  func failOfResolver() throws {
-    if let resolverTrouble { throw resolverTrouble.error }
+  /// Stores why a conflict could not be resolved in its entry.
+  private func note(_ error: SyncError, of conflict: SyncConflict) async throws {
+    let reason: JSONValue = [
+      "errorCode": "RESOLVER", "statusCode": "RESOLVER", "message": .string(error.message), "fields": [],
+    ]
+    try await save(.pulled) { transaction, _ in
+      guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version,
+        conflict.local[LocalField.lastError] != .string(reason.text)
+      else { return }
+      _ = try transaction.patch(
+        conflict.entryId, in: conflict.soupName, setting: [LocalField.lastError: .string(reason.text)])
+    }
   }
 
   /// - Returns: nil if the conflict stays, because the resolver skipped it or the entry was edited
@@ -104,31 +105,26 @@ extension RunRecord {
   }
 }
 
-/// A failure of a sync's resolver.
-struct ResolverTrouble: Error {
-  let error: SyncError
-  /// Whether the resolver is not asked again in this run: one that does not answer would hold up every conflict.
-  let isFinal: Bool
-}
-
 extension RunEnvironment {
   /// Calls a resolver and waits for it, at most as long as the configuration allows.
-  /// - Throws: ``ResolverTrouble`` with ``SyncError`` `.resolver`, which names the resolver, or with a ``SyncError`` that
-  ///   the resolver throws; `CancellationError`.
+  /// - Throws: ``ResolverFailure``, whose cause names the resolver; a ``SyncError`` that the
+  ///   resolver throws is its cause.
   func resolve(_ conflict: SyncConflict, _ name: String) async throws -> ConflictResolution {
     guard let resolver = resolver(name) else {
-      let missing = SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name")
-      throw ResolverTrouble(error: missing, isFinal: true)
+      throw ResolverFailure(
+        SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name"), isMissing: true)
     }
     let timeoutMs = configuration.customTargetTimeoutMs
-    let late = SyncError(
-      .resolver, "resolver '\(name)' did not answer within \(timeoutMs) ms; the script must poll while a sync runs")
+    let late = ResolverFailure(
+      SyncError(
+        .resolver, "resolver '\(name)' did not answer within \(timeoutMs) ms; the script must poll while a sync runs"),
+      isMissing: true)
     let task = Task {
       try await withThrowingTaskGroup(of: ConflictResolution.self) { group in
         group.addTask { try await resolver(conflict) }
         group.addTask {
           try await Task.sleep(for: .milliseconds(timeoutMs))
-          throw ResolverTrouble(error: late, isFinal: true)
+          throw late
         }
         defer { group.cancelAll() }
         return try await group.next() ?? .skip
@@ -136,14 +132,26 @@ extension RunEnvironment {
     }
     do {
       return try await control.value(of: task)
-    } catch let error as SyncError {
-      throw ResolverTrouble(error: error, isFinal: false)
     } catch let error as CancellationError {
       throw error
-    } catch let error as ResolverTrouble {
+    } catch let error as ResolverFailure {
       throw error
+    } catch let error as SyncError {
+      throw ResolverFailure(error, isMissing: false)
     } catch {
-      throw ResolverTrouble(error: SyncError(.resolver, "resolver '\(name)': \(error)"), isFinal: false)
+      throw ResolverFailure(SyncError(.resolver, "resolver '\(name)': \(error)"), isMissing: false)
     }
+  }
+}
+
+/// A resolver that failed for one conflict.
+struct ResolverFailure: Error {
+  let cause: SyncError
+  /// Whether it cannot be asked about others in this run either.
+  let isMissing: Bool
+
+  init(_ cause: SyncError, isMissing: Bool) {
+    self.cause = cause
+    self.isMissing = isMissing
   }
 }

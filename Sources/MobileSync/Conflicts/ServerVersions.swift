@@ -35,15 +35,16 @@ struct ServerVersions {
     let more = try await baseFields(indices).filter { !sent.contains($0) }
     do {
       for _ in 0..<ServerVersions.tries {
-        let known = refused.known(more, of: type)
+        let known = refused.known(more, of: type), listed = refused.known(sent, of: type)
         do {
-          return try await fetch(type, indices, sent + known)
-        } catch let error as RestError where service.fault(of: error) == .unknownField && !known.isEmpty {
-          // A script kept a field of its own in clean entries.
-          refused.note(error, known.map { ($0, type) })
+          return try await fetch(type, indices, listed + known)
+        } catch let error as RestError where service.fault(of: error) == .unknownField {
+          // A script kept a field of its own in clean entries, or a list has a misspelt name.
+          let listed = listed.filter { $0 != date }
+          guard refused.note(error, known.map { ($0, type) }, listed: listed.map { ($0, type) }) else { throw error }
         }
       }
-      return try await fetch(type, indices, sent)
+      return try await fetch(type, indices, refused.known(sent, of: type))
     } catch let error as RestError where ServerVersions.isRefusal(error) {
       return indices.map { _ in .unknown }
     }

@@ -277,7 +277,7 @@ struct SyncDownRun {
 
   /// Ends a run for which the target has no page, or no further page.
   private mutating func finishEmpty(_ kind: PageStep.End = .done) async throws {
-    try record.failOfResolver()
+    try record.checkResolver()
     if !target.tracksOwnProgress, kind == .done { progress.stored(latestModification: newestChild, isLastPage: true) }
     counter.end(isGuess: kind == .done && target.tracksOwnProgress)
     let end = PageStep(

@@ -5,22 +5,22 @@ import SmartStore
 extension GhostRun {
   /// Removes entries that were created here and whose records the server deleted before any sync
   /// down brought them. No sync down would notice, so the server is asked for each record by its
-  /// id.
+  /// id, each time until a sync down brings it.
   /// - Returns: The number of removed entries; children are not counted.
   func removeOrphans() async throws -> Int {
     var removed = 0
-    for mapping in mappings {
+    for (position, mapping) in mappings.enumerated() {
       let soup = mapping.soup, plan = DirtyBatch.Plan(fields: mapping.fields, externalIdField: nil, create: nil, update: nil)
       let (ids, number) = try await store.read { (try $0.ownedByMakers(in: soup), try $0.soupNumber(of: soup)) }
       for start in stride(from: 0, to: ids.count, by: Self.lookedUpAtOnce) {
         try control.check()
         let slice = ids[start..<min(start + Self.lookedUpAtOnce, ids.count)]
         let batch = try await store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
-        let gone = try await self.gone(among: (0..<batch.count).filter { batch.serverId($0) != nil }, of: batch)
+        let own = (0..<batch.count).filter { batch.serverId($0) != nil }
+        let gone = try await self.gone(among: own, of: batch, position, isForced: false)
         let count = try await remove(gone.map { (batch.entryIds[$0], batch.versions[$0]) }, from: soup, number)
         if mapping.isCounted { removed += count }
       }
-      if !ids.isEmpty { try await write(.pulled) { try $0.forgetMakers(in: soup) } }
     }
     return removed
   }

@@ -24,7 +24,7 @@ struct GhostRun: Sendable {
   func perform() async throws -> Int {
     guard target.hasGhosts else { return 0 }
     let removed = try await removeGhosts() + removeOrphans()
-    if state.options.mergeMode == .merge { for mapping in mappings { try await noteDeletions(mapping) } }
+    if state.options.mergeMode == .merge { for i in mappings.indices { try await noteDeletions(i) } }
     return removed
   }
 
@@ -86,11 +86,12 @@ struct GhostRun: Sendable {
     }
   }
 
-  private func context(of state: SyncState, _ mappings: [SoupMapping]) async throws -> FetchContext {
+  func context(of state: SyncState, _ mappings: [SoupMapping]) async throws -> FetchContext {
     var context = try await FetchContext(
       client: client, store: store, control: control, configuration: configuration, mappings: mappings)
     context.take(state)
     context.isForced = isForced
+    context.service = service
     return context
   }
 

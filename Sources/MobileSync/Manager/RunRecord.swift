@@ -29,8 +29,10 @@ final class RunRecord {
   let mode: RunMode
   var lease: Lease { environment.held.lease }
   private(set) var state: SyncState
-  /// See ``handle(_:)``; nil while the sync's resolver works.
-  var resolverTrouble: ResolverTrouble?
+  /// The first failure of the sync's conflict resolver. The run sends and stores everything else,
+  /// and then fails with it.
+  private(set) var resolverFailure: SyncError?
+  private(set) var hasNoResolver = false
 
   init(environment: RunEnvironment, soups: [String], state: SyncState, mode: RunMode = .resume) {
     self.environment = environment
@@ -38,6 +40,14 @@ final class RunRecord {
     self.mode = mode
     self.state = state
   }
+
+  func note(_ failure: ResolverFailure) {
+    resolverFailure = resolverFailure ?? failure.cause
+    hasNoResolver = hasNoResolver || failure.isMissing
+  }
+
+  /// - Throws: ``SyncError`` if the resolver failed for a conflict of this run.
+  func checkResolver() throws { if let resolverFailure { throw resolverFailure } }
 
   /// Runs a step of the run in one transaction and saves the state with it.
   ///

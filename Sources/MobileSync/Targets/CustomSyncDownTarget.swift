@@ -67,4 +67,17 @@ struct CustomSyncDownTarget: SyncDownTarget {
         })
     ]
   }
+
+  /// The module is the only one to know its server.
+  func existence(
+    of ids: [String], type: String, mapping: Int, in context: FetchContext
+  ) async throws -> [RecordExistence] {
+    do {
+      let remote = try await remoteIds(among: [ids], in: context)[0]
+      return ids.map { remote.contains($0) ? .present : .gone }
+    } catch let error as SyncError where error.is(.customTarget) {
+      context.configuration.logger.warning("\(error.message)")
+      return ids.map { _ in .unknown }
+    }
+  }
 }

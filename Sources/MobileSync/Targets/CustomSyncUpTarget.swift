@@ -5,8 +5,8 @@ import RestClient
 /// engine.
 ///
 /// `{"type": "custom", "luaImpl": "module.name"}`. If the implementation lacks a function, the
-/// host's service does that part with one request per record. If a function returns an error, its
-/// record fails; if it raises one, the run ends.
+/// host's service does that part with one request per record. If a function returns or raises an
+/// error, its record fails; a create whose result is unusable is in doubt and is not repeated.
 struct CustomSyncUpTarget: SyncUpTarget {
   typealias Function = CustomTargetCall.Function
 
@@ -80,22 +80,80 @@ struct CustomSyncUpTarget: SyncUpTarget {
   private func call(
     _ function: Function, _ upload: PlannedUpload, _ batch: DirtyBatch, _ context: UploadContext
   ) async throws -> UploadResult {
-    var arguments: JSONObject = ["record": .object(batch.entry(upload.index))]
+    let entry = batch.entry(upload.index)
+    if function == .createOnServer, let known = doubt(of: entry) { return known }
+    var arguments: JSONObject = ["record": .object(entry)]
     if function != .deleteOnServer {
       let body = batch.body(upload.index, upload.action == .update ? .update : .create)
       arguments["fields"] = (try? JSONValue(parsing: body)) ?? [:]
     }
-    let answer = try await caller.object(function, arguments, context.control, context.configuration)
-    let text = answer["reason"]?.stringValue ?? "\(function.rawValue) of '\(caller.implementation)' refused the record"
-    let refused = UploadResult.failure("CUSTOM_TARGET", text)
-    var done = UploadResult(isSuccess: true, id: answer["id"]?.stringValue)
-    done.stamp = answer["date"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-    if function == .createOnServer { return done.id?.isEmpty ?? true ? refused : done }
-    guard let status = answer["status"]?.integerValue.map({ Int(clamping: $0) }) else {
-      throw caller.failure(function, "must return a status")
+    do {
+      let answer = try await caller.object(function, arguments, context.control, context.configuration)
+      return function == .createOnServer ? created(answer) : written(function, answer)
+    } catch let error as CustomFunctionRaised {
+      return .failure("CUSTOM_TARGET", error.message)
     }
-    return (200..<300).contains(status)
-      ? done : UploadResult(isSuccess: false, error: refused.error, status: status)
+  }
+
+  private func date(in answer: JSONObject) -> Int64? { answer["date"]?.stringValue.flatMap { TimeStamp.milliseconds($0) } }
+
+  private func refused(_ function: Function, _ answer: JSONObject) -> UploadResult {
+    .failure(
+      "CUSTOM_TARGET",
+      answer["reason"]?.stringValue ?? "\(function.rawValue) of '\(caller.implementation)' refused the record")
+  }
+
+  private func created(_ answer: JSONObject) -> UploadResult {
+    let given = answer["id"] ?? .null
+    if given.isNull || given.stringValue?.isEmpty ?? false { return refused(.createOnServer, answer) }
+    guard let id = given.stringValue ?? given.integerValue.map(String.init) else {
+      let kind = answer["idKind"]?.stringValue ?? given.kindName
+      return inDoubt("createOnServer of '\(caller.implementation)' must return an id, or nil and a reason, got \(kind)")
+    }
+    var done = UploadResult(isSuccess: true, id: id)
+    done.stamp = date(in: answer)
+    return done
+  }
+
+  private func written(_ function: Function, _ answer: JSONObject) -> UploadResult {
+    guard let status = answer["status"]?.integerValue.map({ Int(clamping: $0) }) else {
+      return .failure("CUSTOM_TARGET", "\(function.rawValue) of '\(caller.implementation)' must return a status")
+    }
+    guard (200..<300).contains(status) else {
+      return UploadResult(isSuccess: false, error: refused(function, answer).error, status: status)
+    }
+    var done = UploadResult(isSuccess: true)
+    done.stamp = date(in: answer)
+    return done
+  }
+
+  // MARK: Doubts
+
+  private static let doubtCode = "IN_DOUBT"
+
+  /// Returns the result of a create that was called without a usable result. The record may exist,
+  /// and only the module could look for it.
+  private func inDoubt(_ reason: String) -> UploadResult {
+    let message =
+      "\(reason); the record may have been created, so it is not sent again: give the entry the record's id, "
+      + "remove the entry, or clear its __last_error__ to send it again"
+    var result = UploadResult.failure(Self.doubtCode, message)
+    result.isInDoubt = true
+    return result
+  }
+
+  /// Returns the result for an entry whose create is in doubt: with the id that a script has set, it
+  /// is created.
+  private func doubt(of entry: JSONObject) -> UploadResult? {
+    guard let text = entry[LocalField.lastError]?.stringValue, let error = try? JSONValue(parsing: Array(text.utf8)),
+      error["statusCode"]?.stringValue == Self.doubtCode
+    else { return nil }
+    if let id = fields.id(of: entry), !id.isEmpty, !id.hasPrefix(LocalField.localIdPrefix) {
+      return UploadResult(isSuccess: true, id: id)
+    }
+    var result = UploadResult(isSuccess: false, error: error)
+    result.isInDoubt = true
+    return result
   }
 
   // MARK: Comparing
@@ -105,11 +163,11 @@ struct CustomSyncUpTarget: SyncUpTarget {
   ) async throws -> [RemoteRecord] {
     do {
       if functions.contains(.isNewerThanServer) {
-        var found: [RemoteRecord] = []
-        for i in indices { found.append(try await verdict(batch.entry(i), context)) }
-        return found
+        return try await each(indices, unknown: .unknown, context) { [try await verdict(batch.entry($0[0]), context)] }
       }
-      if functions.contains(.fetchLastModifiedDates) { return try await dates(indices.map(batch.entry), context) }
+      if functions.contains(.fetchLastModifiedDates) {
+        return try await together(indices, unknown: .unknown, context) { try await dates($0.map(batch.entry), context) }
+      }
     } catch let error as SyncError where error.code == SyncError.Code.customTarget.rawValue {
       // An unknown state keeps only that record from being sent.
       context.configuration.logger.warning("\(error.message)")
@@ -129,17 +187,46 @@ struct CustomSyncUpTarget: SyncUpTarget {
       return try await service.versions(
         type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: context.client)
     }
+    return try await together(indices, unknown: .unknown, context) { indices in
+      try await fetched(indices.map(batch.entry), fields, context)
+    }
+  }
+
+  private func fetched(_ entries: [JSONObject], _ fields: [String], _ context: UploadContext) async throws -> [ServerVersion] {
     let answer = try await caller.object(
       .fetchFromServer,
-      ["records": .array(indices.map { .object(batch.entry($0)) }), "fields": .array(fields.map { .string($0) })],
+      ["records": .array(entries.map { .object($0) }), "fields": .array(fields.map { .string($0) })],
       context.control, context.configuration)
-    guard let records = answer["records"]?.arrayValue, records.count == indices.count else {
-      throw caller.failure(.fetchFromServer, "must return one record for each of \(indices.count) records")
+    guard let records = answer["records"]?.arrayValue, records.count == entries.count else {
+      throw caller.failure(.fetchFromServer, "must return one record for each of \(entries.count) records")
     }
     return records.map { record in
       if record == false { return .deleted }
       return record.objectValue.map { .record($0) } ?? .unknown
     }
+  }
+
+  /// Asks about all records at once and, if the function raises an error, about each one.
+  private func together<T>(
+    _ indices: [Int], unknown: T, _ context: UploadContext, _ ask: ([Int]) async throws -> [T]
+  ) async throws -> [T] {
+    guard indices.count > 1 else { return try await each(indices, unknown: unknown, context, ask) }
+    do { return try await ask(indices) } catch is CustomFunctionRaised {
+      return try await each(indices, unknown: unknown, context, ask)
+    }
+  }
+
+  private func each<T>(
+    _ indices: [Int], unknown: T, _ context: UploadContext, _ ask: ([Int]) async throws -> [T]
+  ) async throws -> [T] {
+    var found: [T] = []
+    for i in indices {
+      do { found += try await ask([i]) } catch let error as CustomFunctionRaised {
+        context.configuration.logger.warning("\(error.message)")
+        found.append(unknown)
+      }
+    }
+    return found
   }
 
   private func verdict(_ record: JSONObject, _ context: UploadContext) async throws -> RemoteRecord {

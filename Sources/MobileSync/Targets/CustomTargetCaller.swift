@@ -51,8 +51,14 @@ struct CustomTargetCaller: Sendable {
   ) async throws -> JSONObject {
     let text = try await call(function, arguments, control, configuration)
     guard let object = (try? JSONValue(parsing: text))?.objectValue else { throw failure(function, "must return an object") }
+    if let message = object["raised"]?.stringValue { throw CustomFunctionRaised(message: message) }
     return object
   }
+}
+
+/// An error that a function of an upload raised. It concerns the records of the call only.
+struct CustomFunctionRaised: Error {
+  let message: String
 }
 
 /// One call of a function of a custom target's implementation.
@@ -129,11 +135,13 @@ public protocol CustomTargetRunner: Sendable {
   ///     all pages, if known; `more`, anything but null and false if another page follows.
   ///   - Of `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `isNewerThanServer`:
   ///     `newer`.
-  ///   - Of `createOnServer`: `id`, or null and `reason`, a text, if it was refused. Of an update
-  ///     or delete: `status`, an HTTP status, and `reason`. A successful create or update may also
-  ///     return `date`, the record's time stamp.
+  ///   - Of `createOnServer`: `id`, a text or an integer, or null and `reason`, a text, if it was
+  ///     refused. Any other result leaves the create in doubt. Of an update or delete: `status`, an
+  ///     HTTP status, and `reason`. A successful create or update may also return `date`, the
+  ///     record's time stamp.
   ///   - Of `fetchLastModifiedDates`: `dates`, a time stamp for each record, false for a deleted
   ///     one, null if unknown. Of `fetchFromServer`: `records` in the same way.
+  ///   - Of any function of an upload: `raised`, a text, if it failed for these records alone.
   /// - Throws: Any error, with which the sync ends as FAILED. Must return soon after the task is
   ///   cancelled.
   func run(_ call: CustomTargetCall) async throws -> [UInt8]

@@ -59,6 +59,22 @@ package protocol SyncDownTarget: Sendable {
   /// Returns the ids that the server would send now, to find ghosts: one set for each mapping.
   /// - Parameter localIds: The candidates, by mapping; a target may limit its request to them.
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>]
+
+  /// Returns whether the server has some records of one mapping, also those that the target would
+  /// not send.
+  /// - Parameter type: The records' type, for services that need it.
+  /// - Returns: One answer for each id, in order.
+  /// - Throws: `RestError`, ``SyncError``.
+  func existence(
+    of ids: [String], type: String, mapping: Int, in context: FetchContext
+  ) async throws -> [RecordExistence]
+}
+
+/// Whether a server has a record.
+package enum RecordExistence: Sendable, Equatable {
+  case present, gone
+  /// The server cannot be asked.
+  case unknown
 }
 
 extension SyncDownTarget {
@@ -75,6 +91,22 @@ extension SyncDownTarget {
 
   package func mappings(_ soupName: String) -> [SoupMapping] { [SoupMapping(soup: soupName, fields: fields)] }
   package func afterRows(in context: FetchContext) async throws -> [String] { [] }
+
+  /// Asks the service, which finds records by type and id.
+  package func existence(
+    of ids: [String], type: String, mapping: Int, in context: FetchContext
+  ) async throws -> [RecordExistence] {
+    guard let service = context.service else { return ids.map { _ in .unknown } }
+    let idField = mappings(context.soup)[mapping].fields.id
+    let versions = try await service.versions(type: type, ids: ids, fields: [idField], through: context.client)
+    return versions.map { version in
+      switch version {
+      case .record: .present
+      case .deleted: .gone
+      case .unknown: .unknown
+      }
+    }
+  }
 }
 
 /// A soup that a target fills, and the fields of its records.
@@ -117,6 +149,8 @@ package struct FetchContext: Sendable {
   package var fields: TargetFields?
   /// Whether ghosts are removed even if they are more than the target allows.
   package var isForced = false
+  /// The service of the sync's target.
+  package var service: (any SyncService)?
   package var mode = RunMode.resume
   /// What the target remembers from earlier runs.
   package var memory = JSONObject()

@@ -10,12 +10,17 @@ package struct TargetFields: Sendable, Equatable {
   /// of a record.
   package let others: [String]
   package let dates: RecordDates
+  /// Whether the server ignores the case of field names.
+  package let ignoresCase: Bool
 
-  package init(id: String, modificationDate: String, others: [String] = [], dates: RecordDates = .timeStamps) {
+  package init(
+    id: String, modificationDate: String, others: [String] = [], dates: RecordDates = .timeStamps, ignoresCase: Bool = false
+  ) {
     self.id = id
     self.modificationDate = modificationDate
     self.others = others
     self.dates = dates
+    self.ignoresCase = ignoresCase
   }
 
   /// - Parameter defaults: The names for keys that the target lacks.
@@ -24,6 +29,7 @@ package struct TargetFields: Sendable, Equatable {
     modificationDate = try TargetFields.name(json, "modificationDateFieldName") ?? defaults.modificationDate
     others = defaults.others
     dates = defaults.dates
+    ignoresCase = defaults.ignoresCase
   }
 
   // MARK: Records

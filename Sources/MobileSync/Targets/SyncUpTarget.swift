@@ -53,6 +53,9 @@ package protocol SyncUpTarget: Sendable {
   /// is compared beforehand. Sending them again after a crash does no harm.
   var largestBatch: Int { get }
 
+  /// Returns what an update can send of an entry.
+  func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers
+
   /// Returns whether the entries of a soup are sent one at a time, in the order of their creation,
   /// because some refer to others of the same soup.
   func keepsOrder(in soup: String) -> Bool
@@ -94,6 +97,11 @@ package protocol SyncUpTarget: Sendable {
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord]
 
+  /// Returns the whole records of those that ``remoteVersions(type:_:fields:of:in:)`` returned last,
+  /// by position, if it returned only parts of them.
+  /// - Throws: `RestError`.
+  func wholeRecords(_ indices: [Int], of batch: DirtyBatch, in context: UploadContext) async throws -> [Int: JSONObject]
+
   /// Returns the server's versions of some records, with the values of fields.
   func remoteVersions(
     type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
@@ -116,6 +124,8 @@ extension SyncUpTarget {
   package var requestsAtOnce: Int { 1 }
   package var largestBatch: Int { settings.maxBatchSize }
 
+  package func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers { SendableMembers(fields: plan.update ?? []) }
+
   package func keepsOrder(in soup: String) -> Bool { false }
 
   package func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup] { groups(uploads) }
@@ -127,6 +137,10 @@ extension SyncUpTarget {
   package func find(_ lost: LostKeyedCreate, in context: UploadContext) async throws -> LostKeyedCreate.Finding { .inDoubt }
 
   package func prepared(in context: UploadContext) async throws -> any SyncUpTarget { self }
+
+  package func wholeRecords(
+    _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [Int: JSONObject] { [:] }
 
   package func remoteVersions(
     type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
@@ -261,7 +275,8 @@ package struct LostKeyedCreate: Sendable {
   package enum Finding: Sendable, Equatable {
     /// - Parameter isCertain: Whether the key belongs to this create only, so that another entry
     ///   with the id is a duplicate.
-    case found(id: String, isCertain: Bool)
+    /// - Parameter record: Members of the record, as far as the answer has them.
+    case found(id: String, isCertain: Bool, record: JSONObject = [:])
     /// - Parameter isSafe: Whether sending with the same key never creates a duplicate.
     case sendAgain(isSafe: Bool)
     case inDoubt

@@ -7,21 +7,27 @@ struct BatchUpload: Sendable {
   private let target: any SyncUpTarget
   private let context: UploadContext
   private let planned: [PlannedUpload]
+  private let unsent: [Int: UnsentChanges]
   private(set) var answers: [UploadAnswer] = []
   /// Creates that were sent without an answer: the server may have them.
   private(set) var unsettled: Set<Int64> = []
   /// Updates that were sent without an answer: the server may have applied them.
   private(set) var openUpdates: Set<Int64> = []
 
-  init(batch: DirtyBatch, target: any SyncUpTarget, in context: UploadContext) {
+  /// - Parameter unsent: The changes that the updates do not send, by position.
+  init(batch: DirtyBatch, target: any SyncUpTarget, in context: UploadContext, unsent: [Int: UnsentChanges]) {
     self.batch = batch
     self.target = target
     self.context = context
+    self.unsent = unsent
     var planned: [PlannedUpload] = []
     for i in 0..<batch.count {
       let action = batch.action(i)
       if let answer = BatchUpload.answerWithoutServer(batch, i, action) {
         answers.append(answer)
+      } else if let unsent = unsent[i], unsent.isAll {
+        let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
+        answers.append(UploadAnswer(sent: sent, outcome: .skipped, result: .nothingToSend(unsent.names)))
       } else {
         planned.append(PlannedUpload(index: i, action: action, type: batch.type(i)))
       }
@@ -97,8 +103,14 @@ struct BatchUpload: Sendable {
     }
   }
 
-  private func answer(_ i: Int, _ action: UploadAction, _ result: UploadResult) -> UploadAnswer {
-    UploadAnswer(sent: sent(i, action), outcome: UploadAnswer.outcome(of: action, result, context.mergeMode), result: result)
+  private func answer(_ i: Int, _ action: UploadAction, _ given: UploadResult) -> UploadAnswer {
+    var result = given
+    if given.isSuccess, action == .update, let unsent = unsent[i] {
+      result.unsent = unsent.names
+      result.removed = unsent.removed
+    }
+    let outcome = UploadAnswer.outcome(of: action, result, context.mergeMode)
+    return UploadAnswer(sent: sent(i, action), outcome: outcome, result: result)
   }
 
   /// Verifies that records reported as deleted are really gone: a failing look-up inside a request

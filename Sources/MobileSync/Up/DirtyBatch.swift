@@ -46,13 +46,19 @@ package final class DirtyBatch: Sendable {
   /// - Throws: `ScanError` if the stored text is not valid JSON, which means that another program
   ///   wrote the file.
   init(_ batch: EntryBatch, plan: Plan) throws {
-    self.plan = plan
     entryIds = batch.ids
     versions = batch.versions
     text = batch.text
+    let scanned = try DirtyBatch.scanned(batch.text, plan)
+    let spelled = plan.fields.ignoresCase ? plan.spelled(as: scanned, batch.text) : nil
+    self.plan = spelled ?? plan
+    scanner = try spelled.map { try DirtyBatch.scanned(batch.text, $0) } ?? scanned
+  }
+
+  private static func scanned(_ text: [UInt8], _ plan: Plan) throws -> RecordScanner {
     var scanner = RecordScanner(plan: plan.scan)
-    try batch.text.withUnsafeBytes { try scanner.scanArray($0) }
-    self.scanner = scanner
+    try text.withUnsafeBytes { try scanner.scanArray($0) }
+    return scanner
   }
 
   var count: Int { entryIds.count }
@@ -202,7 +208,14 @@ package final class DirtyBatch: Sendable {
 
   /// Parses a whole entry, for the rare paths that need it.
   package func entry(_ i: Int) -> JSONObject {
-    let record = scanner.records[i]
+    scanner.object(i, in: text)
+  }
+}
+
+extension RecordScanner {
+  /// Parses a whole record.
+  func object(_ i: Int, in text: [UInt8]) -> JSONObject {
+    let record = records[i]
     return text.withUnsafeBytes { bytes in
       (try? JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[record.start..<record.start + record.count])))?
         .objectValue ?? [:]

@@ -36,7 +36,8 @@ extension LostCreates {
     of families: any ParentChildrenUploadTarget, _ plans: ParentChildrenBatchPlans, _ lookups: ParentChildrenLookups
   ) -> [LostCreates] {
     [
-      LostCreates(soupName: families.info.parent.soup, older: Older(lookup: lookups.parents, plan: plans.parents)),
+      LostCreates(
+        soupName: families.info.parent.soup, older: Older(lookup: lookups.parents, plan: plans.parents), isCounted: true),
       LostCreates(soupName: families.info.children.soup, older: Older(lookup: lookups.children, plan: plans.children)),
     ]
   }

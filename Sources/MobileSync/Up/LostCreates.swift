@@ -14,6 +14,8 @@ struct LostCreates {
   let soupName: String
   /// nil leaves these creates to a sync up.
   var older: Older?
+  /// Whether the entries are those that the sync counts.
+  var isCounted = false
   /// Finds creates with keys; nil leaves these to a sync up.
   var finder: (target: any SyncUpTarget, context: UploadContext)?
 
@@ -29,20 +31,24 @@ struct LostCreates {
     }
     guard !pending.isEmpty else { return [] }
     var verdicts = Dictionary(uniqueKeysWithValues: pending.compactMap { one in one.verdict.map { (one.upload.entryId, $0) } })
+    var records: [Int64: JSONObject] = [:]
     for one in pending where one.verdict == nil && one.key != nil {
-      verdicts[one.upload.entryId] = try await findKeyed(one, environment).map(LostCreateVerdict.looked)
+      let found = try await findKeyed(one, environment)
+      verdicts[one.upload.entryId] = found.map { .looked($0.decision) }
+      records[one.upload.entryId] = found?.record
     }
     let open = pending.filter { $0.verdict == nil && $0.key == nil }
     for type in Set(open.map(\.type)).sorted() {
       let decided = try await decide(type, open.filter { $0.type == type }, environment)
-      verdicts.merge(decided.mapValues(LostCreateVerdict.looked)) { first, _ in first }
+      verdicts.merge(decided.decisions.mapValues(LostCreateVerdict.looked)) { first, _ in first }
+      records.merge(decided.records) { first, _ in first }
     }
     let rule = ResendRule(
       now: asked, clockOffset: environment.clock.offsetMs, longestRequestMs: environment.configuration.lateCreateMs)
     for one in pending where verdicts[one.upload.entryId] == .looked(.sendAgain) && !rule.allows(one.upload) {
       verdicts[one.upload.entryId] = .looked(.wait)
     }
-    try await write(verdicts, pending, asked, record)
+    try await write(verdicts, records, pending, asked, record)
     record.logDoubts()
     return Set(verdicts.filter { $0.value == .looked(.inDoubt) || $0.value == .looked(.wait) }.keys)
   }
@@ -69,48 +75,63 @@ struct LostCreates {
 
   private func decide(
     _ type: String, _ pending: [PendingCreate], _ environment: RunEnvironment
-  ) async throws -> [Int64: LostCreateDecision] {
+  ) async throws -> (decisions: [Int64: LostCreateDecision], records: [Int64: JSONObject]) {
     let search = LostCreateSearch(soup: soupName, type: type, pending: pending)
     guard let candidates = try await search.candidates(environment) else {
-      return Dictionary(uniqueKeysWithValues: pending.map { ($0.upload.entryId, .inDoubt) })
+      return (Dictionary(uniqueKeysWithValues: pending.map { ($0.upload.entryId, .inDoubt) }), [:])
     }
     let times = LostCreateTimes(environment)
     let lost = pending.map {
       LostCreate(entryId: $0.upload.entryId, sent: $0.fields, times: times.window($0.upload))
     }
-    return LostCreateMatcher.decide(lost, candidates)
+    let decisions = LostCreateMatcher.decide(lost, candidates)
+    let found = Dictionary(candidates.map { ($0.id, $0.fields) }) { first, _ in first }
+    let sent = Dictionary(uniqueKeysWithValues: pending.map { ($0.upload.entryId, $0.fields ?? [:]) })
+    let records = decisions.reduce(into: [Int64: JSONObject]()) { records, one in
+      // The search asks for the fields of all creates.
+      guard case .adopt(let id) = one.value, let record = found[id] else { return }
+      records[one.key] = record.filtered { key, _ in sent[one.key]?[key] != nil }
+    }
+    return (decisions, records)
   }
 
-  private func findKeyed(_ one: PendingCreate, _ environment: RunEnvironment) async throws -> LostCreateDecision? {
+  private func findKeyed(
+    _ one: PendingCreate, _ environment: RunEnvironment
+  ) async throws -> (decision: LostCreateDecision, record: JSONObject?)? {
     guard let finder, let key = one.key else { return nil }
     let asSent = one.upload.entryText.flatMap { try? JSONValue(parsing: $0) }?.objectValue
     let lost = LostKeyedCreate(key: key, sent: one.sent, entry: asSent ?? one.entry)
     switch try await finder.target.find(lost, in: finder.context) {
-    case .sendAgain(let isSafe): return isSafe ? .repeatWithKey : .sendAgain
-    case .inDoubt: return .inDoubt
-    case .found(let id, let isCertain):
-      if isCertain { return .adopt(id: id) }
+    case .sendAgain(let isSafe): return (isSafe ? .repeatWithKey : .sendAgain, nil)
+    case .inDoubt: return (.inDoubt, nil)
+    case .found(let id, let isCertain, let record):
+      if isCertain { return (.adopt(id: id), record) }
       let soup = soupName, idField = one.lookup.fields.id, own = one.upload.entryId
       let isKnownHere = try await environment.store.read { snapshot in
         let arrivals = try snapshot.arrivals(in: soup)
         return try snapshot.entryIds(in: soup, where: idField, equals: .text(id)).contains { $0 != own && !arrivals.contains($0) }
       }
-      return isKnownHere ? .inDoubt : .adopt(id: id)
+      return isKnownHere ? (.inDoubt, nil) : (.adopt(id: id), record)
     }
   }
 
   // MARK: Writing
 
   private func write(
-    _ verdicts: [Int64: LostCreateVerdict], _ pending: [PendingCreate], _ asked: Int64, _ record: RunRecord
+    _ verdicts: [Int64: LostCreateVerdict], _ records: [Int64: JSONObject], _ pending: [PendingCreate], _ asked: Int64,
+    _ record: RunRecord
   ) async throws {
-    let soup = soupName
+    let soup = soupName, isCounted = isCounted
     try await record.save(.synced) { transaction, state in
       for one in pending {
         // Another process may have settled it, and sent it again, during the search.
         guard try transaction.unsettledUpload(of: one.upload.entryId, in: soup) == one.upload else { continue }
         switch verdicts[one.upload.entryId] {
-        case .named(let id), .looked(.adopt(let id)): try transaction.adopt(one, id: id, in: soup)
+        case .named(let id): try transaction.adopt(one, id: id, record: [:], in: soup)
+        case .looked(.adopt(let id)):
+          let isDone = try transaction.adopt(one, id: id, record: records[one.upload.entryId] ?? [:], in: soup)
+          // An entry that was edited since is sent by this run and counted then.
+          if isCounted, isDone { state.counts.succeeded += 1 }
         case .looked(.inDoubt):
           try LostCreates.mark(one.upload, in: soup, transaction)
           state.counts.inDoubt += 1

@@ -67,7 +67,10 @@ struct ParentChildrenCheck {
   // MARK: Asking
 
   private func remote(_ id: String, _ bases: [ParentChildrenMember: JSONObject]) async throws -> ParentChildrenVersions {
-    for fields in fieldLists(bases) {
+    var comparesDatesOnly = false
+    for attempt in 0...ParentChildrenCheck.tries {
+      comparesDatesOnly = comparesDatesOnly || attempt == ParentChildrenCheck.tries
+      let fields = comparesDatesOnly ? (parent: [], children: []) : fieldsToRead(bases)
       do {
         var remote = try await family.target.versions(
           of: id, parent: fields.parent, children: fields.children, through: client)
@@ -75,17 +78,29 @@ struct ParentChildrenCheck {
         try await complete(&remote, fields.children)
         return remote
       } catch let error as RestError where environment.service.fault(of: error) == .unknownField {
-        // A script kept a field of its own in clean entries, or the list names a field that cannot
+        // A script kept a field of its own in clean entries, or a list names a field that cannot
         // be read.
-        refused.note(
-          error,
-          fields.parent.filter { !sent(family.parent).contains($0) }.map { ($0, info.parent.type) }
-            + fields.children.filter { !sent(family.children).contains($0) }.map { ($0, info.children.type) })
+        comparesDatesOnly = !note(error, fields)
       } catch let error as RestError where error.code == .httpStatus && (400..<500).contains(error.status ?? 0) {
         return ParentChildrenVersions()
       }
     }
     return ParentChildrenVersions()
+  }
+
+  /// An answer may name only one of several unknown fields. The last attempt compares dates alone.
+  private static let tries = 3
+
+  /// - Returns: Whether fewer fields are left to read.
+  private func note(_ error: RestError, _ asked: (parent: [String], children: [String])) -> Bool {
+    let parents = Set(sent(family.parent)), children = Set(sent(family.children))
+    let all =
+      asked.parent.map { (name: $0, type: info.parent.type, isListed: parents.contains($0)) }
+      + asked.children.map { (name: $0, type: info.children.type, isListed: children.contains($0)) }
+    func fields(_ isListed: Bool) -> [(name: String, type: String)] {
+      all.filter { $0.isListed == isListed }.map { ($0.name, $0.type) }
+    }
+    return refused.note(error, fields(false), listed: fields(true))
   }
 
   /// Looks up children that the server does not list under the parent: they may have another parent
@@ -103,26 +118,21 @@ struct ParentChildrenCheck {
     }
   }
 
-  /// Returns the fields to request in successive attempts: those of the bases and those that are
-  /// sent; then only those that are sent; then only the dates.
-  private func fieldLists(_ bases: [ParentChildrenMember: JSONObject]) -> [(parent: [String], children: [String])] {
+  /// Returns the fields to request: those that are sent and those of the bases, without those that
+  /// the server has refused.
+  private func fieldsToRead(_ bases: [ParentChildrenMember: JSONObject]) -> (parent: [String], children: [String]) {
     func all(_ batch: DirtyBatch, _ type: String, _ members: [ParentChildrenMember]) -> [String] {
-      var names: [String] = []
       let sent = sent(batch)
+      var names: [String] = []
       for member in members where family.isDirty(member) {
         for (key, value) in bases[member] ?? [:] where value.isPlain && !names.contains(key) && !sent.contains(key) {
           if !RecordMerge.isBookkeeping(key, batch.plan.fields) { names.append(key) }
         }
       }
-      return sent + refused.known(names, of: type)
+      return refused.known(sent + names, of: type)
     }
     let children = family.members.filter { $0 != .parent }
-    var lists: [(parent: [String], children: [String])] = [
-      (all(family.parent, info.parent.type, [.parent]), all(family.children, info.children.type, children)),
-      (sent(family.parent), sent(family.children)), ([], []),
-    ]
-    if lists[0] == lists[1] { lists.remove(at: 0) }
-    return lists
+    return (all(family.parent, info.parent.type, [.parent]), all(family.children, info.children.type, children))
   }
 
   private func sent(_ batch: DirtyBatch) -> [String] { (batch.plan.update ?? []).filter { !$0.contains(".") } }

@@ -74,6 +74,15 @@ struct ParentChildrenGroup: Sendable {
     return SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: part.action)
   }
 
+  /// Returns what an update of a member can send: the sync itself sends a child's reference to its parent.
+  func sendable(_ member: ParentChildrenMember) -> SendableMembers {
+    let listed = SendableMembers(fields: batch(member).batch.plan.update ?? [])
+    return member == .parent ? listed : listed.adding(info.parentIdField)
+  }
+
+  /// Whether the parent gets an id from the server.
+  var isParentNew: Bool { [.create, .upsert].contains(parent.action(0)) }
+
   var plan: ParentChildrenPlan {
     ParentChildrenPlan(
       parent: parent.action(0), children: (0..<children.count).map(children.action), relationship: info.relationship)

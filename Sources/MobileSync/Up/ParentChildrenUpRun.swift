@@ -45,7 +45,8 @@ struct ParentChildrenUpRun {
       for soup in [info.parent.soup, info.children.soup] {
         try transaction.forgetEndedUpdates(in: soup) { try claim.isLive($0, in: transaction) }
       }
-      state.totalSize = ids.count
+      // Those that were found need not be sent.
+      state.totalSize = ids.count + state.counts.succeeded
     }
     record.report()
     for id in ids {
@@ -54,10 +55,11 @@ struct ParentChildrenUpRun {
       counter.advance(1)
       if counter.isReported { record.report(status: .running, progress: counter.percent) }
     }
-    try record.failOfResolver()
-    let now = environment.configuration.now()
+    try record.checkResolver()
+    let now = environment.configuration.now(), warnings = environment.refusedFields.warnings
     try await record.save(.pulled) { _, state in
       state.progress = 100
+      state.warnings += warnings
       state.enter(.done, now: now)
     }
   }
@@ -134,13 +136,32 @@ struct ParentChildrenUpRun {
     return family.parent.entryIds.contains(where: parents.contains) || family.children.entryIds.contains(where: children.contains)
   }
 
+  /// Returns the changes that the updates of a family do not send.
+  private func unsentChanges(_ family: ParentChildrenGroup) async throws -> [ParentChildrenMember: UnsentChanges] {
+    let updates = family.members.filter { member in
+      let (batch, i) = family.batch(member)
+      return batch.action(i) == .update && batch.serverId(i) != nil && batch.plan.update != nil
+    }
+    guard !updates.isEmpty else { return [:] }
+    return try await environment.store.read { snapshot in
+      try updates.reduce(into: [:]) { found, member in
+        let (batch, i) = family.batch(member), side = family.side(member)
+        let base = try snapshot.baseObjects(of: [batch.entryIds[i]], in: side.soup)[batch.entryIds[i]]
+        found[member] = UnsentChanges(batch.entry(i), base: base, family.sendable(member), side.fields)
+        // A child is updated in any case if its parent gets an id.
+        if member != .parent, family.isParentNew { found[member] = found[member]?.beside }
+      }
+    }
+  }
+
   /// Sends a family and writes the answers back.
   /// - Returns: Whether the family must be sent again.
   private func send(_ family: ParentChildrenGroup, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
     let context = UploadContext(
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)
-    var upload = ParentChildrenUpload(family, in: context, isLastTry: isLastTry)
+    var upload = ParentChildrenUpload(
+      family, in: context, unsent: try await unsentChanges(family), isLastTry: isLastTry)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
     let claim = record.claim, writer = ParentChildrenWriteBack(upload, claim), percent = percent, outcome = upload.outcome

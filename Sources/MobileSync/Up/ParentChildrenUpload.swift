@@ -24,6 +24,8 @@ struct ParentChildrenUpload: Sendable {
   let family: ParentChildrenGroup
   let plan: ParentChildrenPlan
   private let context: UploadContext
+  /// The changes that the updates do not send.
+  private let unsent: [ParentChildrenMember: UnsentChanges]
   /// Whether this is the last attempt, which does not create records again that the server has
   /// lost.
   private let isLastTry: Bool
@@ -35,9 +37,12 @@ struct ParentChildrenUpload: Sendable {
   /// Whether a child refers to a parent that the server has deleted.
   private(set) var parentIsGone = false
 
-  init(_ family: ParentChildrenGroup, in context: UploadContext, isLastTry: Bool) {
+  init(
+    _ family: ParentChildrenGroup, in context: UploadContext, unsent: [ParentChildrenMember: UnsentChanges], isLastTry: Bool
+  ) {
     self.family = family
     self.context = context
+    self.unsent = unsent
     self.isLastTry = isLastTry
     plan = family.plan
     answers = plan.removals.map { member in
@@ -115,6 +120,9 @@ struct ParentChildrenUpload: Sendable {
       let (batch, i) = family.batch(part.member)
       if let result = UploadAnswer.refusal(of: part.action, batch, i) {
         answers.append(Answer(member: part.member, sent: family.sent(part), outcome: .failed, result: result))
+      } else if part.action == .update, let unsent = unsent[part.member], unsent.isAll {
+        answers.append(
+          Answer(member: part.member, sent: family.sent(part), outcome: .skipped, result: .nothingToSend(unsent.names)))
       } else {
         ready.append(part)
       }
@@ -122,7 +130,9 @@ struct ParentChildrenUpload: Sendable {
     return ready
   }
 
-  private mutating func take(_ part: ParentChildrenPlan.Part, _ result: UploadResult) {
+  private mutating func take(_ part: ParentChildrenPlan.Part, _ given: UploadResult) {
+    var result = given
+    if given.isSuccess, part.action == .update { result.unsent = unsent[part.member]?.names ?? [] }
     let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)
     answers.append(Answer(member: part.member, sent: family.sent(part), outcome: outcome, result: result))
   }
@@ -173,6 +183,6 @@ struct ParentChildrenUpload: Sendable {
   var outcome: UploadOutcome {
     if answers.contains(where: { $0.outcome == .failed }) { return .failed }
     if answers.contains(where: { $0.outcome == .conflicting }) { return .conflicting }
-    return answers.isEmpty ? .skipped : .succeeded
+    return answers.allSatisfy { $0.outcome == .skipped } ? .skipped : .succeeded
   }
 }

@@ -14,6 +14,8 @@ enum UploadOutcome: Sendable, Equatable {
   case conflicting
   /// There was nothing to send.
   case skipped
+  /// A create that the target may have made, and that cannot be looked up.
+  case inDoubt
   /// To be created again: the server has deleted it, and the merge mode lets the local change win.
   case recreate
 }
@@ -37,7 +39,9 @@ enum WriteBack {
     guard let current else { return .none }
     let (sent, outcome, result) = (answer.sent, answer.outcome, answer.result)
     switch outcome {
-    case .conflicting, .skipped: return .none
+    case .conflicting: return .none
+    case .skipped: return result.hasNothingToSend ? noting(result.errorText, in: current) : .none
+    case .inDoubt: return noting(result.errorText, in: current)
     case .failed: return .patch(setting: [LocalField.lastError: .string(result.errorText)], removing: [])
     case .recreate: return .patch(setting: [LocalField.created: true], removing: [])
     case .succeeded: break
@@ -48,8 +52,15 @@ enum WriteBack {
     case .create, .upsert: return created(current, result, isUnchanged: isUnchanged, idField: idField)
     case .update, .nothing:
       guard isUnchanged else { return .none }
+      guard result.unsent.isEmpty else { return noting(result.unsentText, in: current) }
       return .patch(setting: adding(result, to: LocalField.clean), removing: LocalField.ofChanges + result.outdated)
     }
+  }
+
+  /// A known error is not written again.
+  private static func noting(_ error: String, in current: JSONObject) -> RowChange {
+    current[LocalField.lastError] == .string(error)
+      ? .none : .patch(setting: [LocalField.lastError: .string(error)], removing: [])
   }
 
   private static func isDeleted(_ entry: JSONObject) -> Bool { entry.hasFlag(LocalField.deleted) }

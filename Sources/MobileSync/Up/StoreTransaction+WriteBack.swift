@@ -23,17 +23,25 @@ extension StoreTransaction {
 
   /// Adopts the record of a create without an answer that was found; local edits made since are
   /// kept.
-  func adopt(_ create: PendingCreate, id: String, in soup: String) throws {
+  /// - Parameter record: Members of the record; empty if unknown.
+  /// - Returns: Whether nothing is left to send.
+  @discardableResult
+  func adopt(_ create: PendingCreate, id: String, record: JSONObject, in soup: String) throws -> Bool {
     let upload = create.upload
-    let before = try entry(upload.entryId, in: soup).flatMap { create.lookup.fields.id(of: try $0.object()) }
+    let current = try entry(upload.entryId, in: soup)
+    let before = try current.flatMap { create.lookup.fields.id(of: try $0.object()) }
+    // Another client may have changed it since, so an edited entry is compared with what was sent.
+    let record = current?.version == upload.version ? record : record.filtered { key, _ in create.sent[key] == nil }
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
-      UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id)), in: soup,
+      UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id, record)), in: soup,
       fields: create.lookup.fields, madeBy: upload.syncId, now: upload.sentAt,
       sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
-    guard let references = create.lookup.references else { return }
-    for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
+    if let references = create.lookup.references {
+      for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
+    }
+    return try entry(upload.entryId, in: soup)?.object().hasFlag(LocalField.local) == false
   }
 
   /// Writes the result of an answer into its row.
@@ -59,13 +67,14 @@ extension StoreTransaction {
       try removeUploaded(sent.entryId, externalId: try entry.flatMap { fields.id(of: try $0.object()) }, from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
-    if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || result.isPartial {
-      var known = sentFields()
+    let isDirtyStill = result.isPartial || !result.unsent.isEmpty
+    if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || isDirtyStill {
+      var known = sentFields().filtered { !result.unsent.contains($0.key) }
       // Keep the entry's date: a base with another date would belong to another copy.
       for (key, value) in result.record ?? [:] where key != fields.modificationDate && !result.operated.contains(key) {
         known[key] = value
       }
-      try raiseBase(of: sent, in: soup, by: known, result.id, fields)
+      try raiseBase(of: sent, in: soup, by: known, without: result.removed, result.id, fields)
     }
     guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return nil }
     var named: String?
@@ -86,13 +95,15 @@ extension StoreTransaction {
   /// Updates the base of an entry that was edited during its upload: the server now has what was
   /// sent.
   private func raiseBase(
-    of sent: SentRecord, in soup: String, by known: JSONObject, _ id: String?, _ fields: TargetFields
+    of sent: SentRecord, in soup: String, by known: JSONObject, without removed: [String], _ id: String?,
+    _ fields: TargetFields
   ) throws {
     guard [.create, .update, .upsert].contains(sent.action),
       let entry = try entry(sent.entryId, in: soup)?.object(), entry.hasFlag(LocalField.local)
     else { return }
     let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
     var next = RecordMerge.base(old, after: known)
+    for key in removed { next[key] = nil }
     if let id {
       let (key, value) = Projection.member(.string(id), at: fields.id, in: next)
       next[key] = value

@@ -66,8 +66,7 @@ extension SyncUpRun {
 
   private var check: UploadCheck {
     UploadCheck(
-      target: target, context: context(), store: environment.store, soup: soup,
-      sendable: plan.update ?? [], refused: environment.refusedFields)
+      target: target, context: context(), store: environment.store, soup: soup, refused: environment.refusedFields)
   }
 
   private mutating func hold(_ id: Int64, _ verdict: UploadVerdict?) {
@@ -100,9 +99,12 @@ extension SyncUpRun {
     for i in indices {
       if let id = batch.serverId(i), let date = versions[i].flatMap(check.date) { compared.dates[id] = date }
     }
+    let read = indices.filter { versions[$0]?.record != nil }
+    let whole = read.isEmpty ? [:] : try await target.wholeRecords(read, of: batch, in: context())
     return indices.map {
       ConflictCandidate(
         soup: soup, soupNumber: soupNumber, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
+        whole: whole[$0],
         isNewerOnServer: true)
     }
   }

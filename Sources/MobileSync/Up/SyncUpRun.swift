@@ -65,10 +65,11 @@ struct SyncUpRun {
       var run = SyncUpRun(companion, of: self)
       try await run.sendAll(isFirst: false)
     }
-    try record.failOfResolver()
-    let now = environment.configuration.now()
+    try record.checkResolver()
+    let now = environment.configuration.now(), warnings = environment.refusedFields.warnings
     try await record.save(.pulled) { _, state in
       state.progress = 100
+      state.warnings += warnings
       state.enter(.done, now: now)
     }
   }
@@ -80,7 +81,9 @@ struct SyncUpRun {
     target = try await target.prepared(in: context())
     var lost = LostCreates(soupName: soup, older: LostCreates.Older(lookup: lookup, plan: plan))
     lost.finder = (target, context())
-    let inDoubt = try await lost.resolve(record)
+    lost.isCounted = true
+    let before = record.state.counts.succeeded, inDoubt = try await lost.resolve(record)
+    let found = record.state.counts.succeeded - before
     if target.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
     let phases = try await phases(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
     let total = phases.reduce(0) { $0 + $1.ids.count }
@@ -89,7 +92,7 @@ struct SyncUpRun {
     try await record.save(.pulled) { transaction, state in
       try transaction.forgetAssignedIds(before: claim.now - Self.assignedIdsKept)
       try transaction.forgetEndedUpdates(in: soup) { try claim.isLive($0, in: transaction) }
-      state.totalSize = isFirst ? total : state.totalSize + total
+      state.totalSize = (isFirst ? 0 : state.totalSize) + total + found
     }
     if isFirst { record.report() }
     let verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
@@ -230,7 +233,8 @@ extension SyncUpRun {
   /// Sends a batch and writes every answer back, even if a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
     let keys = try await createKeys(batch), claimed = try await take(batch, keys)
-    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys))
+    let unsent = try await unsentChanges(claimed.batch)
+    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys), unsent: unsent)
     upload.hold(chunk.held + claimed.held.map { ($0, .held) })
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
@@ -266,7 +270,9 @@ extension SyncUpRun {
     let soup = soup, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
     let keys = try await createKeys(batch), claimed = try await take(batch, keys)
-    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys))
+    let unsent = try await unsentChanges(claimed.batch)
+    var upload = BatchUpload(
+      batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys), unsent: unsent)
     upload.hold(claimed.held.map { ($0, .held) })
     let failure = await upload.send()
     _ = try await writeBack(upload, claimed)
@@ -278,6 +284,17 @@ extension SyncUpRun {
   /// is lost, the next run knows what to look for.
   private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
     try await record.take(batch, in: soup, number: soupNumber, target.looksForLostCreates ? lookup : nil, keys: keys)
+  }
+
+  /// Returns the changes that the updates of a batch do not send, by position.
+  private func unsentChanges(_ batch: DirtyBatch) async throws -> [Int: UnsentChanges] {
+    let updates = (0..<batch.count).filter { batch.action($0) == .update && batch.serverId($0) != nil }
+    let sendable = target.sendable(batch.plan), soup = soup
+    guard !updates.isEmpty, batch.plan.update != nil else { return [:] }
+    let bases = try await environment.store.read { try $0.baseObjects(of: updates.map { batch.entryIds[$0] }, in: soup) }
+    return updates.reduce(into: [:]) { found, i in
+      found[i] = UnsentChanges(batch.entry(i), base: bases[batch.entryIds[i]], sendable, batch.plan.fields)
+    }
   }
 
   /// Returns the keys of the creates of a batch; repeated creates keep their earlier key.
@@ -300,6 +317,7 @@ extension SyncCounts {
     case .conflicting:
       skipped += 1
       conflicting += 1
+    case .inDoubt: inDoubt += 1
     case .recreate: break
     }
   }

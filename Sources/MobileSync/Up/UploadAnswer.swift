@@ -35,6 +35,8 @@ struct UploadAnswer: Sendable {
   static func outcome(of action: UploadAction, _ result: UploadResult, _ mergeMode: MergeMode) -> UploadOutcome {
     switch action {
     case _ where result.isSuccess: .succeeded
+    case _ where result.hasNothingToSend: .skipped
+    case _ where result.isInDoubt: .inDoubt
     case .delete where result.maySayRecordIsGone: .succeeded
     // Checked once more before anything is created.
     case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting

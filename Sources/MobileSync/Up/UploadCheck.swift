@@ -12,8 +12,6 @@ struct UploadCheck {
   let context: UploadContext
   let store: Store
   let soup: String
-  /// The fields of an update.
-  let sendable: [String]
   let refused: RefusedFields
 
   struct Findings {
@@ -44,7 +42,7 @@ struct UploadCheck {
       if !mayUpload { findings.changed[i] = .some(version) }
       findings.seen[batch.entryIds[i]] = version.record
       findings.local[batch.entryIds[i]] = localChanges(
-        entry, bases[i], version, own.values[batch.entryIds[i]], batch.versions[i])
+        entry, bases[i], version, own.values[batch.entryIds[i]], i, batch)
     }
     try await compareDates(asked.filter { known[$0] == nil }, batch, own.stamps, &findings)
     return findings
@@ -72,14 +70,14 @@ struct UploadCheck {
   /// Returns nil if the changes are unknown, or if no field of the list was changed: then the whole
   /// list is sent.
   private func localChanges(
-    _ entry: JSONObject, _ base: JSONObject?, _ server: ServerVersion, _ own: OwnValues?, _ version: Int64
+    _ entry: JSONObject, _ base: JSONObject?, _ server: ServerVersion, _ own: OwnValues?, _ i: Int, _ batch: DirtyBatch
   ) -> LocalChanges? {
     guard let base = RecordMerge.base(base, fitting: entry, target.fields) else { return nil }
     let changed = RecordMerge(
       base: base, local: entry, server: server.record ?? [:], fields: target.fields, own: own
     ).localChanges
-    let sent = Set(sendable.map { String($0.prefix { $0 != "." }) }).intersection(changed)
-    return sent.isEmpty ? nil : LocalChanges(version: version, fields: sent)
+    let sent = Set((batch.plan.update ?? []).map { String($0.prefix { $0 != "." }) }).intersection(changed)
+    return sent.isEmpty ? nil : LocalChanges(version: batch.versions[i], fields: sent)
   }
 
   func versions(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Int: ServerVersion] {

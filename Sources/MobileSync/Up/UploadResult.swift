@@ -34,6 +34,16 @@ package struct UploadResult: Sendable, Equatable {
   /// to the record.
   package var keepsLocalId = false
 
+  /// Changed members that an update could not send: the entry keeps them and stays dirty.
+  package var unsent: [String] = []
+  /// Members that such an update removed from the record.
+  package var removed: [String] = []
+  /// Whether no request was made, because no list names a changed field.
+  package var hasNothingToSend = false
+
+  /// Whether a create may have been made by a target that cannot look it up.
+  package var isInDoubt = false
+
   private let says: Says
 
   /// The facts about the record in an answer, besides whether it was accepted.
@@ -73,9 +83,10 @@ package struct UploadResult: Sendable, Equatable {
   }
 
   /// Returns the result of a create whose record was found after its answer was lost.
-  static func found(_ id: String) -> UploadResult {
+  static func found(_ id: String, _ record: JSONObject) -> UploadResult {
     var result = UploadResult(isSuccess: true, id: id)
     result.keepsLocalId = true
+    if !record.isEmpty { result.record = record }
     return result
   }
 

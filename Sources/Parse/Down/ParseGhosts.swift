@@ -32,6 +32,34 @@ struct ParseGhosts: Sendable {
     return [owners] + links + included
   }
 
+  /// Returns whether the server has some objects, whatever the target's condition says. Link rows
+  /// exist with their owners.
+  ///
+  /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError`.
+  func existence(of ids: [String], mapping: Int) async throws -> [RecordExistence] {
+    guard let className = className(ofMapping: mapping) else { return ids.map { _ in .unknown } }
+    let found = try await present(ids, in: className, .always)
+    try check(gone: ids.count { !found.contains($0) }, of: ids.count, className)
+    return ids.map { found.contains($0) ? .present : .gone }
+  }
+
+  /// Returns the class of a soup's objects; nil for link rows.
+  private func className(ofMapping mapping: Int) -> String? {
+    if mapping == 0 { return target.target.className }
+    let place = mapping - 1 - target.linkSoups.count
+    guard target.includeSoups.indices.contains(place) else { return nil }
+    return target.rules.include.first { $0.soup == target.includeSoups[place] }?.className
+  }
+
+  private func check(gone: Int, of count: Int, _ className: String) throws {
+    let ghosts = GhostGuard(largestShare: Tuning.largestGhostShare)
+    guard ghosts.refuses(gone: gone, of: count, isForced: context.isForced) else { return }
+    throw SyncError(
+      .tooManyGhosts,
+      "\(ParseTarget.label): \(gone) of \(count) rows of class '\(className)' are gone from the server or hidden, "
+        + "more than half; if that is right, clean with force = true")
+  }
+
   /// Returns the owners of link rows that were deleted locally, one set for each soup of link rows.
   private func missingOwners(_ localIds: [[String]]) async throws -> [Set<String>] {
     let clean = Set(localIds[0]), className = target.target.className, soup = context.soup, idField = ParseTarget.fields.id
@@ -66,14 +94,7 @@ struct ParseGhosts: Sendable {
   /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than is plausible, unless the
   ///   removal is forced.
   private func guarded(_ localIds: [String], _ remote: Set<String>, _ className: String) throws -> Set<String> {
-    let gone = localIds.count { !remote.contains($0) }
-    let ghosts = GhostGuard(largestShare: Tuning.largestGhostShare)
-    guard !ghosts.refuses(gone: gone, of: localIds.count, isForced: context.isForced) else {
-      throw SyncError(
-        .tooManyGhosts,
-        "\(ParseTarget.label): \(gone) of \(localIds.count) rows of class '\(className)' are gone from the server or hidden, "
-          + "more than half; if that is right, clean with force = true")
-    }
+    try check(gone: localIds.count { !remote.contains($0) }, of: localIds.count, className)
     return remote
   }
 

@@ -65,4 +65,11 @@ struct ParseSyncDownTarget: SyncDownTarget {
     let exchange = try ParseExchange(connections, named: target.connection, context.control)
     return try await ParseGhosts(target: self, exchange: exchange, context: context).remote(among: localIds)
   }
+
+  func existence(
+    of ids: [String], type: String, mapping: Int, in context: FetchContext
+  ) async throws -> [RecordExistence] {
+    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    return try await ParseGhosts(target: self, exchange: exchange, context: context).existence(of: ids, mapping: mapping)
+  }
 }

@@ -115,7 +115,7 @@ extension ParseExchange {
   /// A server may silently lower the limit, so missing ids are requested again until none of them
   /// is found.
   func objects(
-    _ ids: [String], in className: String, keys: [String], chunk: Int, _ condition: ParseCondition = .always
+    _ ids: [String], in className: String, keys: [String]?, chunk: Int, _ condition: ParseCondition = .always
   ) async throws -> [String: JSONObject] {
     var found: [String: JSONObject] = [:]
     for start in stride(from: 0, to: ids.count, by: chunk) {

@@ -110,13 +110,19 @@ extension ParseSyncUpTarget {
     let check = UniqueCheck(target: self, exchange: try exchange(context))
     if let field = lost.key["field"]?.stringValue, let value = lost.key["value"] {
       guard let id = try await check.first([field: value]) else { return .sendAgain(isSafe: false) }
-      return .found(id: id, isCertain: true)
+      return .found(id: id, isCertain: true, record: try await record(id, in: context))
     }
     guard !rules.uniqueBy.isEmpty else { return .inDoubt }
     var record = lost.entry
     for (key, value) in lost.sent { record[key] = value }
     guard let id = try await check.find(record) else { return .sendAgain(isSafe: false) }
-    return .found(id: id, isCertain: false)
+    return .found(id: id, isCertain: false, record: try await self.record(id, in: context))
+  }
+
+  /// Returns the object, as far as this user sees it.
+  private func record(_ id: String, in context: UploadContext) async throws -> JSONObject {
+    ParseSyncUpTarget.stored(
+      try await exchange(context).objects([id], in: target.className, keys: nil, chunk: 1)[id] ?? [:])
   }
 }
 

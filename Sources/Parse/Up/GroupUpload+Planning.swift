@@ -22,6 +22,7 @@ extension GroupUpload {
 
   private func plan(_ given: RowUpload, _ encoder: RecordEncoder) async throws -> Plan {
     var row = given
+    row.isCurrent = isCurrent(row)
     if let error = try row.refusedBefore() { return .done(UploadResult(isSuccess: false, error: error, says: [])) }
     do {
       if row.upload.action == .delete {
@@ -41,6 +42,14 @@ extension GroupUpload {
       guard let refusal = ServerRefusal(error) else { throw error }
       return .done(try row.failed(refusal, at: now, isLasting: false))
     }
+  }
+
+  /// An update of an object that was not compared, or that the server shows with another date than the entry has, may
+  /// leave columns behind that other clients have changed.
+  private func isCurrent(_ row: RowUpload) -> Bool {
+    guard row.upload.action == .update, let id = batch.serverId(row.upload.index) else { return true }
+    let date = row.entry["updatedAt"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    return date != nil && context.mergeMode != .overwrite && context.datesSeen[id] == date
   }
 
   private func deletion(_ row: RowUpload) throws(ParseProblem) -> ObjectRequest {
@@ -63,12 +72,21 @@ extension GroupUpload {
         row.resolved[found.field] = nil
         row.leftOut.insert(found.field)
         row.isPartial = true
+      } else if try await isLost(found) {
+        row.resolved[found.field] = row.resolved[found.field].flatMap { LocalPointers.removing(local, from: $0) }
       } else {
         return try row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
       }
     }
     if !ids.isEmpty { for (key, value) in row.resolved { row.resolved[key] = LocalPointers.resolved(value, ids) } }
     return nil
+  }
+
+  /// Whether the entry referred to was removed before it was sent, so that there will never be an object.
+  private func isLost(_ found: LocalPointers.Found) async throws -> Bool {
+    let own = found.pointer.className == className ? context.origin?.soup : nil
+    guard let soup = found.soup ?? own, let origin = context.origin else { return false }
+    return try await origin.store.read { try LocalPointers.isLost(found.pointer.objectId, in: soup, $0) }
   }
 
   /// Uploads files before the objects that refer to them.

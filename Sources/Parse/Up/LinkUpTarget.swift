@@ -38,6 +38,8 @@ struct LinkUpTarget: SyncUpTarget {
     type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [ServerVersion] { indices.map { _ in .unknown } }
 
+  func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers { SendableMembers(paths: nil, sendsRemovals: true) }
+
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.isEmpty ? [] : [UploadGroup(uploads: uploads)] }
 
   // MARK: Sending

@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import SmartStore
 
 /// Finds pointers to objects that have only a local id so far.
 enum LocalPointers {
@@ -43,6 +44,24 @@ enum LocalPointers {
     case .object(let members): return .object(JSONObject(members.map { ($0.key, resolved($0.value, ids)) }))
     default: return value
     }
+  }
+
+  /// Returns the value without pointers to an object; nil if it is such a pointer.
+  static func removing(_ id: String, from value: JSONValue) -> JSONValue? {
+    if value["__type"] == "Pointer" || value["__type"] == "Object", value["objectId"]?.stringValue == id { return nil }
+    switch value {
+    case .array(let items): return .array(items.compactMap { removing(id, from: $0) })
+    case .object(let members):
+      return .object(JSONObject(members.compactMap { key, value in removing(id, from: value).map { (key, $0) } }))
+    default: return value
+    }
+  }
+
+  /// Returns whether no entry of the soup has a local id, and the server assigned it none.
+  static func isLost(_ id: String, in soup: String, _ snapshot: StoreSnapshot) throws -> Bool {
+    guard try snapshot.soupExists(soup) else { return false }
+    return try snapshot.entryIds(in: soup, where: "objectId", equals: .text(id)).isEmpty
+      && snapshot.assignedId(for: id, in: soup) == nil
   }
 
   private static func walk(_ value: JSONValue, _ visit: (ParsePointer) -> Void) {

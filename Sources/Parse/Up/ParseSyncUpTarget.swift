@@ -52,6 +52,14 @@ struct ParseSyncUpTarget: SyncUpTarget {
     }
   }
 
+  /// A column that an entry has lost is deleted; a relation may be a list of ids in the entry.
+  func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers {
+    let lists = target.ownRelations.compactMap { rule -> String? in
+      if case .ids(let list) = rule.storage { list } else { nil }
+    }
+    return SendableMembers(fields: (plan.update ?? []) + lists, sendsRemovals: true)
+  }
+
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
     memory.soup = context.origin?.soup
     return self
@@ -117,6 +125,21 @@ struct ParseSyncUpTarget: SyncUpTarget {
     }
   }
 
+  func wholeRecords(
+    _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [Int: JSONObject] {
+    let ids = Set(indices.compactMap(batch.serverId)).sorted()
+    let found = try await exchange(context).objects(ids, in: target.className, keys: nil, chunk: Tuning.stampIds)
+    return indices.reduce(into: [:]) { whole, i in
+      whole[i] = batch.serverId(i).flatMap { found[$0] }.map(ParseSyncUpTarget.stored)
+    }
+  }
+
+  /// Returns an object as a soup stores it.
+  static func stored(_ object: JSONObject) -> JSONObject {
+    object.filtered { key, value in !PageEditor.isRelationMarker(value) && key != "sessionToken" }
+  }
+
   /// Objects that are missing from the response are deleted or hidden; the server does not say
   /// which.
   func remoteVersions(
@@ -127,8 +150,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
     let found = try await exchange(context).objects(
       Set(ids).subtracting([""]).sorted(), in: target.className, keys: columns, chunk: Tuning.stampIds)
     return ids.map { id in
-      found[id].map { .record($0.filtered { key, value in !PageEditor.isRelationMarker(value) && key != "sessionToken" }) }
-        ?? .deleted
+      found[id].map { .record(ParseSyncUpTarget.stored($0)) } ?? .deleted
     }
   }
 }

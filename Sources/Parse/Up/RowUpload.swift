@@ -19,6 +19,11 @@ struct RowUpload: Sendable {
   /// The id of an existing object that is adopted instead of creating one.
   var adopted: String?
   var request: ObjectRequest?
+  /// Whether the entry was the server's object, as far as is known, apart from its local changes.
+  var isCurrent = true
+
+  /// Whether the object was deleted there and is made anew, by an entry that was received before.
+  var isRecreated: Bool { upload.action == .create && localId == nil && entry["objectId"]?.stringValue != nil }
 
   var localId: String? {
     entry["objectId"]?.stringValue.flatMap { $0.hasPrefix(LocalField.localIdPrefix) ? $0 : nil }
@@ -63,6 +68,15 @@ struct RowUpload: Sendable {
       merged[$0] == nil && !LocalField.all.contains($0) && !leftOut.contains($0)
     }
     result.stamp = merged["updatedAt"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    // With the new date, the next sync down would take the entry for the whole object.
+    if !isCurrent { result.record?["updatedAt"] = nil }
+    if isRecreated {
+      // The server has only what was sent.
+      let known = Set(body.keys).union(answer.keys).union(ParseNames.serverFields)
+      result.outdated += entry.keys.filter {
+        !known.contains($0) && !LocalField.all.contains($0) && !leftOut.contains($0) && !result.outdated.contains($0)
+      }
+    }
     result.keepsLocalId = upload.action == .create
     result.operated = FieldOperation.columns(in: body)
     result.isPartial = isPartial

@@ -26,6 +26,31 @@ struct CollectionGhosts: Sendable {
     }
   }
 
+  /// Returns whether the server has some records that no sync down has brought. The list may leave
+  /// out some that exist, so what it lacks is read by id, if the target can do that.
+  ///
+  /// - Throws: ``SyncError`` `.tooManyGhosts`, and `.unexpectedAnswer` if the list does not show it; `RestError` for a refused
+  ///   request.
+  func existence(of ids: [String]) async throws -> [RecordExistence] {
+    var unknown = Set<String>(), present = Set<String>()
+    switch target.ghosts.mode {
+    case .none: return ids.map { _ in .unknown }
+    case .perId: present = Set(try await existing(ids))
+    case .fullList:
+      let first = try await walk()
+      present = first.ids
+      let candidates = ids.filter { !present.contains($0) }
+      if target.up?.read != nil {
+        present.formUnion(try await existing(Array(candidates.prefix(CollectionGhosts.readAtOnce))))
+        unknown = Set(candidates.dropFirst(CollectionGhosts.readAtOnce))
+      } else if !candidates.isEmpty, confirmation(first) == .walks {
+        present.formUnion(try await walk().ids)
+      }
+    }
+    _ = try checked(ids, present.union(unknown))
+    return ids.map { unknown.contains($0) ? .unknown : present.contains($0) ? .present : .gone }
+  }
+
   // MARK: Reading the whole list
 
   private func byWalks(_ localIds: [String]) async throws -> Set<String> {

@@ -78,11 +78,18 @@ struct RestSyncDownTarget: SyncDownTarget {
   }
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    [try await ghosts(context).remote(among: localIds[0])]
+  }
+
+  func existence(
+    of ids: [String], type: String, mapping: Int, in context: FetchContext
+  ) async throws -> [RecordExistence] { try await ghosts(context).existence(of: ids) }
+
+  private func ghosts(_ context: FetchContext) throws -> CollectionGhosts {
     let connection = try connection()
     // Single records are read over the connection that writes them.
     let records = try target.up?.connection.map { try connections.connection(named: $0, label: "rest target, up") } ?? connection
-    let ghosts = CollectionGhosts(target: target, connection: connection, records: records, context: context)
-    return [try await ghosts.remote(among: localIds[0])]
+    return CollectionGhosts(target: target, connection: connection, records: records, context: context)
   }
 }
 

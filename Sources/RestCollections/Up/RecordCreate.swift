@@ -70,8 +70,16 @@ struct CreateFinder: Sendable {
   let exchange: RecordExchange
   let row: UploadRow
 
-  /// Returns the ids of the records found. Searches twice, because a server's search index may lag.
-  func ids(_ lookup: CreateOnce.Lookup) async throws -> [String] {
+  /// A record of the list, with its members as a sync down stores them.
+  struct Found: Sendable {
+    let id: String
+    let members: JSONObject
+  }
+
+  func ids(_ lookup: CreateOnce.Lookup) async throws -> [String] { try await records(lookup).map(\.id) }
+
+  /// Returns the records found. Searches twice, because a server's search index may lag.
+  func records(_ lookup: CreateOnce.Lookup) async throws -> [Found] {
     let first = try await look(lookup)
     guard first.isEmpty else { return first }
     try await exchange.connection.wait(seconds: Double(lookup.waitMs) / 1000)
@@ -80,7 +88,7 @@ struct CreateFinder: Sendable {
 
   /// - Throws: `RestError` if the response is not a list of records, because the record may then
   ///   still exist.
-  private func look(_ lookup: CreateOnce.Lookup) async throws -> [String] {
+  private func look(_ lookup: CreateOnce.Lookup) async throws -> [Found] {
     let request = RestRequest(.GET, try exchange.url(lookup.url, lookup.params, row))
     switch try await exchange.send(request, [], row, expecting: [404, 410]) {
     case .refused(let error):
@@ -91,7 +99,7 @@ struct CreateFinder: Sendable {
       guard PageAnswer(response).isJSON, let json = try? response.body.json() else {
         throw response.response.invalidBody("'lookup' expects JSON")
       }
-      return try items(json, lookup, response).map { try id(of: $0, response) }
+      return try items(json, lookup, response).map { try found($0, response) }
     }
   }
 
@@ -108,12 +116,12 @@ struct CreateFinder: Sendable {
     }
   }
 
-  private func id(of item: JSONValue, _ response: ConnectionResponse) throws -> String {
+  private func found(_ item: JSONValue, _ response: ConnectionResponse) throws -> Found {
     let items = exchange.target.items, inner = items.itemPath?.value(in: item) ?? item
     guard let id = (items.idField.value(in: inner) ?? items.idField.value(in: item))?.idText else {
       throw response.response.invalidBody("'lookup' finds a record without '\(items.idField.text)'; check 'lookup.itemsPath'")
     }
-    return id
+    return Found(id: id, members: try RecordShape.members(of: inner.objectValue ?? [:], exchange.target))
   }
 }
 
@@ -196,7 +204,8 @@ extension RestSyncUpTarget {
       case .found(let found):
         // Another client may have changed the record since.
         let isOurs = once.givesOwnIds || up.create?.isSent(row.record, lost.sent, in: found.members) ?? false
-        return isOurs ? .found(id: id, isCertain: once.givesOwnIds) : .inDoubt
+        memory.note(tag: found.tag, of: id)
+        return isOurs ? try await finding(found.members, id, isCertain: once.givesOwnIds, row, exchange) : .inDoubt
       case .gone: return .sendAgain(isSafe: true)
       case .refused: return .inDoubt
       }
@@ -204,11 +213,30 @@ extension RestSyncUpTarget {
     // The server recognizes a repeated create.
     if once.idempotencyHeader != nil || once.prepare != nil || row.key?.id != nil { return .sendAgain(isSafe: true) }
     guard let lookup = once.lookup else { return .inDoubt }
-    let ids = try await CreateFinder(exchange: exchange, row: row).ids(lookup)
-    switch ids.count {
+    let found = try await CreateFinder(exchange: exchange, row: row).records(lookup)
+    switch found.count {
     case 0: return .sendAgain(isSafe: false)
-    case 1: return .found(id: ids[0], isCertain: row.key?.unique != nil)
+    case 1: return try await finding(found[0].members, found[0].id, isCertain: row.key?.unique != nil, row, exchange)
     default: return .inDoubt
     }
+  }
+
+  /// - Parameter members: The record that was read, as a sync down stores it.
+  private func finding(
+    _ members: JSONObject, _ id: String, isCertain: Bool, _ row: UploadRow, _ exchange: RecordExchange
+  ) async throws -> LostKeyedCreate.Finding {
+    var record = members
+    do { record = try await exchange.computed(members) } catch let error as RecordExchange.MissingValue {
+      warn(error, exchange)
+    }
+    row.identify(&record, id, target.items.idField)
+    return .found(id: id, isCertain: isCertain, record: record)
+  }
+
+  /// The record was found, so a failing transform function only causes a warning.
+  private func warn(_ error: RecordExchange.MissingValue, _ exchange: RecordExchange) {
+    exchange.context.configuration.logger.warning(
+      "a record was found and is stored without the members that the target's 'transform' computes: \(error)",
+      metadata: ["connection": "\(exchange.connection.name)"])
   }
 }

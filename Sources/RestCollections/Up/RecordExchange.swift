@@ -44,10 +44,11 @@ struct RecordExchange: Sendable {
   /// - Parameters:
   ///   - conditions: Headers that make the server reject outdated changes.
   ///   - expected: Error statuses not to log as warnings; a failed condition is always expected.
+  ///   - mayLackCondition: Whether the caller handles a server that requires a condition.
   /// - Throws: `RestError` if the run must end.
   func send(
     _ request: RestRequest, _ headers: [HeaderField], _ row: UploadRow, conditions: [TextPair] = [],
-    expecting expected: Set<Int> = []
+    expecting expected: Set<Int> = [], mayLackCondition: Bool = false
   ) async throws -> Reply {
     try context.control.check()
     var request = request, secrets = ownHeaders
@@ -59,13 +60,14 @@ struct RecordExchange: Sendable {
     var options = ConnectionOptions(cache: .bypass, sameOrigin: target.staysOnOrigin, headers: secrets)
     options.usesResponseCache = false
     options.pauseMs = up.pauseMs
-    options.expectedStatuses = hasCondition ? expected.union([412]) : expected
+    options.expectedStatuses = expected.union(hasCondition ? [412] : mayLackCondition ? [412, 428] : [])
     switch await answer(to: request, options) {
     case .success(let response): return .answered(response)
     case .failure(let error):
       guard error.code == .httpStatus else { throw error }
       do throws(RestError) {
-        return .refused(try concerningTheRecord(error, request, hasCondition: hasCondition))
+        return .refused(
+          try concerningTheRecord(error, request, hasCondition: hasCondition, mayLackCondition: mayLackCondition))
       } catch let problem {
         throw problem.following(lostAttempt: error.followsLostAttempt)
       }
@@ -90,11 +92,12 @@ struct RecordExchange: Sendable {
   ///
   /// - Throws: `RestError` for all other errors.
   private func concerningTheRecord(
-    _ error: RestError, _ request: RestRequest, hasCondition: Bool
+    _ error: RestError, _ request: RestRequest, hasCondition: Bool, mayLackCondition: Bool
   ) throws(RestError) -> RestError {
     let status = error.status ?? 0, place = "\(request.method.rawValue) \(Redaction.url(request.path))"
     let answer = PageAnswer(url: request.path, status: status, headers: error.headers)
     switch status {
+    case 412 where !hasCondition && mayLackCondition, 428 where !hasCondition && mayLackCondition: return error
     case 404, 410:
       guard answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else {
         throw RecordExchange.misconfigured(
@@ -115,6 +118,13 @@ struct RecordExchange: Sendable {
     case 400..<500: return error
     default: throw error
     }
+  }
+
+  /// Makes the error for a server that requires a condition and gives no tag.
+  func conditionRequired(_ error: RestError) -> RestError {
+    RecordExchange.misconfigured(
+      "a write without a condition was answered \(error.status ?? 412), and the record has no tag to send; "
+        + "set 'tag', or 'precondition' to 'ifUnmodifiedSince'")
   }
 
   /// Makes an error about the target's definition, which ends the run.

@@ -70,30 +70,56 @@ struct RecordUpload: Sendable {
       guard body.hasChanges else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
       switch try await exchange.send(
-        request, operation.headers, row, conditions: conditions.headers, expecting: [404, 410])
+        request, operation.headers, row, conditions: conditions.headers, expecting: [404, 410],
+        mayLackCondition: isOverwriting && up.precondition == .check && up.hasRead)
       {
       case .answered(let response): return try await succeeded(response, operation, body, name)
       case .refused(let error):
         switch error.status {
         case 404, 410: return try gone(error, name)
-        case 409, 412:
-          guard isOverwriting else {
-            let isRefusal = error.status == 409 && memory.noteConflict(id)
-            return isRefusal ? failed(error) : failed(error, says: .recordHasChanged)
-          }
+        case 409, 412, 428:
           tries += 1
-          guard tries <= RecordUpload.repeats, up.hasRead else { return failed(error) }
-          memory.forget(id)
-          guard try await refreshTag(id) else { return failed(error) }
+          if let result = try await refused(error, conditions, id, mayRepeat: tries <= RecordUpload.repeats) { return result }
         default: return failed(error)
         }
       }
     }
   }
 
+  /// Handles the refusal of a write because of the record's version.
+  ///
+  /// - Returns: nil to repeat the write with the current tag.
+  private func refused(
+    _ error: RestError, _ conditions: Conditions, _ id: String, mayRepeat: Bool
+  ) async throws -> UploadResult? {
+    let wasRefused = memory.noteConflict(id, conditions.text)
+    guard context.mergeMode == .overwrite else {
+      if error.status == 409, wasRefused != nil { return failed(error) }
+      // The record was read and compared in between, and has the tag that was refused.
+      if error.status != 409, wasRefused == conditions.text, !conditions.text.isEmpty { return conditionFailed(conditions) }
+      return failed(error, says: .recordHasChanged)
+    }
+    guard mayRepeat, up.hasRead else { return failed(error) }
+    memory.forget(id)
+    guard try await refreshTag(id) else { return failed(error) }
+    guard error.status != 409 else { return nil }
+    let tag = memory.tag(of: id).flatMap(up.tag.condition)
+    if conditions.headers.isEmpty, tag == nil { throw exchange.conditionRequired(error) }
+    return tag != nil && tag == conditions.headers.first?.value ? conditionFailed(conditions) : nil
+  }
+
+  /// A failed condition of a record that has not changed says that the condition is wrong.
+  private func conditionFailed(_ conditions: Conditions) -> UploadResult {
+    failed(
+      "the server refused '\(conditions.text)' although the record has not changed since it was read: "
+        + "check 'up.tag' (without it the ETag is sent) and 'precondition'", code: "CONDITION_REFUSED")
+  }
+
   private struct Conditions {
     var headers: [TextPair] = []
     var tag: String?
+
+    var text: String { headers.map { "\($0.name): \($0.value)" }.joined(separator: ", ") }
   }
 
   /// - Returns: nil if the engine must first read the tag and compare the record.
@@ -114,6 +140,11 @@ struct RecordUpload: Sendable {
         guard mayRead || memory.wasSeen(id) else { return nil }
         if !memory.wasSeen(id) { _ = try await refreshTag(id) }
         tag = memory.tag(of: id)
+      } else if tag == nil, context.mergeMode == .overwrite, up.hasRead, !memory.wasSeen(id), memory.mayHaveTags {
+        // Nothing was compared. The first record shows whether the server has tags.
+        let isRead = try await refreshTag(id)
+        tag = memory.tag(of: id)
+        if isRead { memory.note(hasTags: tag.flatMap(up.tag.condition) != nil) }
       }
       found.tag = tag
       if let text = tag.flatMap(up.tag.condition) { found.headers.append(TextPair(name: up.tag.header, value: text)) }

@@ -56,6 +56,10 @@ struct RestSyncUpTarget: SyncUpTarget {
 
   // MARK: Properties for the engine
 
+  func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers {
+    up.update?.sendable ?? SendableMembers(paths: nil, sendsRemovals: true)
+  }
+
   /// A batch of creates is limited to the requests in flight, and its results are stored before the
   /// next batch. If the process is killed, no more creates than that remain uncertain.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.map { UploadGroup(uploads: [$0]) } }
@@ -188,6 +192,12 @@ struct RestSyncUpTarget: SyncUpTarget {
     }
   }
 
+  func wholeRecords(
+    _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [Int: JSONObject] {
+    indices.reduce(into: [:]) { whole, i in whole[i] = batch.serverId(i).flatMap(memory.whole) }
+  }
+
   private func version(of row: UploadRow, _ read: RecordRead, _ exchange: RecordExchange) async throws -> ServerVersion {
     let id = row.serverId ?? ""
     do {
@@ -197,7 +207,9 @@ struct RestSyncUpTarget: SyncUpTarget {
         return .deleted
       case .found(let found):
         memory.note(tag: found.tag, of: id)
-        return .record(compared(try await exchange.computed(found.members), row))
+        let record = try await exchange.computed(found.members)
+        memory.note(whole: record, of: id)
+        return .record(compared(record, row))
       case .refused(let error):
         memory.note(unreadable: "the record could not be read before the change: \(error.message)", id)
       }
@@ -233,7 +245,11 @@ final class UploadMemory: Sendable {
     var seen: Set<String> = []
     var unreadable: [String: String] = [:]
     var gone: Set<String> = []
-    var refused: Set<String> = []
+    /// The records as they were read last.
+    var whole: [String: JSONObject] = [:]
+    /// The conditions of refused writes.
+    var refused: [String: String] = [:]
+    var hasTags: Bool?
     var recreated = 0
   }
 
@@ -257,6 +273,18 @@ final class UploadMemory: Sendable {
     }
   }
 
+  /// Keeps the last records that were read: those of the batch that is compared.
+  func note(whole record: JSONObject, of id: String) {
+    state.withLock { state in
+      if state.whole.count >= UploadMemory.mostWhole { state.whole = [:] }
+      state.whole[id] = record
+    }
+  }
+
+  private static let mostWhole = 500
+
+  func whole(_ id: String) -> JSONObject? { state.withLock { $0.whole[id] } }
+
   func wasSeen(_ id: String) -> Bool { state.withLock { $0.seen.contains(id) } }
 
   /// Records that the server does not have a record.
@@ -273,8 +301,20 @@ final class UploadMemory: Sendable {
 
   /// Records that the server reported a conflict for a write.
   ///
-  /// - Returns: True if it did so before, although the engine has found no conflict since.
-  func noteConflict(_ id: String) -> Bool { state.withLock { !$0.refused.insert(id).inserted } }
+  /// - Parameter condition: The headers of the write's condition; empty without one.
+  /// - Returns: The condition of an earlier refused write of the record, although the engine has
+  ///   found no conflict since; nil if there was none.
+  func noteConflict(_ id: String, _ condition: String) -> String? {
+    state.withLock { state in
+      defer { state.refused[id] = condition }
+      return state.refused[id]
+    }
+  }
+
+  /// Whether records may have tags: the first one that was read decides.
+  var mayHaveTags: Bool { state.withLock { $0.hasTags ?? true } }
+
+  func note(hasTags: Bool) { state.withLock { $0.hasTags = $0.hasTags ?? hasTags } }
 
   /// Counts a record that must be created again.
   ///

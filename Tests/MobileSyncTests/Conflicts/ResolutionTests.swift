@@ -141,6 +141,33 @@ import Testing
     await bench.close()
   }
 
+  /// One conflict that cannot be resolved keeps neither the other records nor the other conflicts from going up.
+  @Test(arguments: UploadKind.allCases, [false, true])
+  func syncUp_resolverFailsForOne_theOthersGoUp(kind: UploadKind, isDeletedThere: Bool) async throws {
+    let bench = try await SyncBench(kind: kind, accounts: 5)
+    _ = try await bench.down()
+    let entries = try bench.entries().sorted { $0["Name"]?.stringValue ?? "" < $1["Name"]?.stringValue ?? "" }
+    let ids = entries.compactMap { $0["Id"]?.stringValue }
+    for id in ids { try bench.edit(id, ["Description": "mine"]) }
+    try bench.change(ids[3], ["Description": "theirs"])
+    if isDeletedThere { try bench.org.delete("Account", id: ids[1]) } else { try bench.change(ids[1], ["Description": "theirs"]) }
+    let isBroken = Mutex(true)
+    bench.manager.registerResolver("r") { conflict in
+      if conflict.local["Id"] == .string(ids[1]), isBroken.withLock({ $0 }) { throw Trouble() }
+      return .local
+    }
+    let failed = try await bench.up(SyncBench.merge(resolver: "r"))
+    #expect(failed.status == .failed && failed.failure?.code == "resolver" && failed.error == "resolver 'r': Trouble()")
+    #expect(failed.counts.succeeded == 4 && failed.counts.conflicting == 1, "\(failed.counts)")
+    for id in ids where id != ids[1] { #expect(try bench.onServer(id)?["Description"] == "mine") }
+    let kept = try bench.entries().first { $0["Id"] == .string(ids[1]) }
+    #expect(kept?["__local__"] == true && kept?["__last_error__"]?.stringValue?.contains("Trouble()") == true)
+    isBroken.withLock { $0 = false }
+    #expect(try await bench.up(SyncBench.merge(resolver: "r")).status == .done)
+    #expect(try bench.conflicts().isEmpty)
+    await bench.close()
+  }
+
   /// One conflict that nobody can decide does not hold up the records without one.
   @Test(arguments: UploadKind.allCases, ["raises", "unknown"])
   func syncUp_resolverFailsAtOne_sendsTheOthers(kind: UploadKind, how: String) async throws {

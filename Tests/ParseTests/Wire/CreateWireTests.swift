@@ -20,9 +20,13 @@ struct CreateWireTests {
       #expect(state.status == .failed)
       #expect(try await bench.objects("Author").count == count)
       let again = try await bench.again("up")
-      #expect(again.status == .done)
+      #expect(again.status == .done && again.counts.succeeded == count && again.totalSize == count, "\(again.counts)")
       let objects = try await bench.objects("Author")
       #expect(objects.count == count)
+      for object in objects {
+        let entry = try bench.entry(object["objectId"]?.stringValue ?? "")
+        #expect(entry?["createdAt"] == object["createdAt"] && entry?["updatedAt"] == object["updatedAt"])
+      }
       #expect(
         try Set(bench.entries().compactMap { $0["objectId"]?.stringValue })
           == Set(objects.compactMap { $0["objectId"]?.stringValue }))
@@ -52,9 +56,16 @@ struct CreateWireTests {
       try bench.make(["objectId": "local_1", "name": "a"])
       try bench.server.faults.add(.dropBeforeResponse(), path: "/parse/classes/Author", method: "POST", times: 1)
       #expect(try await bench.up("Author", Self.named.replacing(with: ["uniqueBy": [["name"]]])).status == .failed)
-      #expect(try await bench.again("up").status == .done)
-      #expect(try await bench.objects("Author").count == 1)
-      #expect(try bench.entries()[0]["__local__"] == false)
+      let again = try await bench.again("up")
+      #expect(again.status == .done && again.counts.succeeded == 1)
+      let objects = try await bench.objects("Author")
+      #expect(objects.count == 1)
+      let entry = try bench.entries()[0]
+      #expect(entry["__local__"] == false && entry["updatedAt"] == objects[0]["updatedAt"])
+      // Nobody else has changed it.
+      try bench.edit(objects[0]["objectId"]?.stringValue ?? "", ["name": "b"])
+      let next = try await bench.again("up")
+      #expect(next.counts.succeeded == 1 && next.counts.conflicting == 0)
     }
   }
 

@@ -168,7 +168,10 @@ local performers = {
   createOnServer = function(fn, target, given)
     local id, problem = fn(target, given.record, given.fields)
     if id == nil or id == false or id == core.null then return { reason = reason(problem) } end
-    if type(id) ~= "string" then return wrong("createOnServer", "an id, or nil and a reason", id) end
+    local whole = math.tointeger(id)
+    if type(id) == "number" and whole then id = tostring(whole) end
+    -- The function has been called, so the engine must learn that the record may exist.
+    if type(id) ~= "string" then return { id = false, idKind = arguments.type_name(id) } end
     return { id = id, date = date_of(problem) }
   end,
   updateOnServer = function(fn, target, given)
