@@ -46,7 +46,7 @@ import Testing
 
   @Test(arguments: wrongEnds) func syncDown_nextPageIsNoAddress_failsAndSaysSo(end: JSONObject) async throws {
     for target in [SyncBench.accounts, Self.families] {
-      try await with({ _ in Self.page([Self.record("001-1")], total: 2, end) }) { _, manager, _ in
+      try await with({ _ in Self.page([Self.record("001-1")], total: 2, end) }) { _, manager, _ async throws in
         let state = try await manager.syncDown(target: target, soupName: "accounts", syncName: "s")
         #expect(state.status == .failed && state.error.contains("nextRecordsUrl"), "\(state.error)")
       }
@@ -58,9 +58,8 @@ import Testing
     let answer: ScriptedServer.Handler = { _ in
       isLater.withLock { $0 } ? Self.page([], total: 0, end) : Self.page([Self.record("001-1")])
     }
-    try await with(answer) { bench, manager, _ in
-      let first = try await manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s")
-      #expect(first.status == .done)
+    try await with(answer) { bench, manager, _ async throws in
+      #expect(try await manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s").status == .done)
       isLater.withLock { $0 = true }
       await #expect(throws: SyncError.self) { try await manager.cleanGhosts(named: "s") }
       #expect(try bench.entries().count == 1)
@@ -73,9 +72,8 @@ import Testing
     for target in [SyncBench.accounts, Self.families] {
       isLater.withLock { $0 = false }
       let answer: ScriptedServer.Handler = { _ in Self.page([isLater.withLock { $0 } ? nameless : Self.record("001-1")]) }
-      try await with(answer) { bench, manager, _ in
-        let first = try await manager.syncDown(target: target, soupName: "accounts", syncName: "s")
-        #expect(first.status == .done)
+      try await with(answer) { bench, manager, _ async throws in
+        #expect(try await manager.syncDown(target: target, soupName: "accounts", syncName: "s").status == .done)
         isLater.withLock { $0 = true }
         await #expect(throws: SyncError.self) { try await manager.cleanGhosts(named: "s") }
         #expect(try bench.entries().count == 1)
@@ -98,7 +96,7 @@ import Testing
           (0..<records).map { Self.record("001-\($0)") },
           ["done": false, "nextRecordsUrl": .string("/services/data/v66.0/query/p-\(number)")])
       }
-      try await with(answer) { _, manager, server in
+      try await with(answer) { _, manager, server async throws in
         let state = try await manager.syncDown(target: target, soupName: "accounts", syncName: "s")
         #expect(state.status == .failed && state.error.contains("without end"), "\(state.error)")
         #expect(server.requests.count < 20)
@@ -119,7 +117,7 @@ import Testing
       return .json(
         #"{"primingRecords":{"Account":{"012":[{"id":"001-1"}]}},"relayToken":"t\#(number)","ruleErrors":[],"stats":{}}"#)
     }
-    try await with(answer) { _, manager, server in
+    try await with(answer) { _, manager, server async throws in
       let target: JSONObject = [
         "type": "briefcase", "infos": [["sobjectType": "Account", "soupName": "accounts", "fieldlist": ["Name"]]],
       ]
@@ -132,7 +130,7 @@ import Testing
 
   @Test(arguments: [#""relayToken":7"#, #""relayToken":"""#, #""relayToken":{}"#])
   func syncDown_relayTokenIsNoText_fails(member: String) async throws {
-    try await with({ _ in .json(#"{"primingRecords":{},\#(member)}"#) }) { _, manager, _ in
+    try await with({ _ in .json(#"{"primingRecords":{},\#(member)}"#) }) { _, manager, _ async throws in
       let target: JSONObject = [
         "type": "briefcase", "infos": [["sobjectType": "Account", "soupName": "accounts", "fieldlist": ["Name"]]],
       ]
@@ -168,7 +166,7 @@ import Testing
           """#)
       }
     }
-    try await with(answer) { bench, manager, _ in
+    try await with(answer) { bench, manager, _ async throws in
       let target: JSONObject = [
         "type": "soql", "query": "SELECT Id, (SELECT Id, (SELECT Id FROM Cases) FROM Contacts) FROM Account",
       ]
@@ -199,7 +197,7 @@ import Testing
     }
     for target in [["type": "soql", "query": "SELECT Id, (SELECT Id FROM Contacts) FROM Account"], Self.families] as [JSONObject]
     {
-      try await with(answer) { _, manager, server in
+      try await with(answer) { _, manager, server async throws in
         let state = try await manager.syncDown(target: target, soupName: "accounts")
         #expect(state.status == .failed && state.error.contains("without end"), "\(state.error)")
         #expect(server.requests.count < 20)
@@ -219,7 +217,7 @@ import Testing
       let asked = ids.filter { request.query.contains("%27\($0)%27") || request.query.contains("'\($0)'") }
       return Self.page(asked.map { Self.record($0) }, total: Int64(asked.count))
     }
-    try await with(answer) { bench, manager, server in
+    try await with(answer) { bench, manager, server async throws in
       let rows = ids.map { JSONValue.object(["Id": .string($0), "Name": "old"]) }
       try bench.store.upsert(JSONValue.array(rows).text, into: "accounts")
       let list = JSONValue.array((0..<fields).map { .string("Custom_Field_With_Long_Name_\($0)__c") })

@@ -271,8 +271,11 @@ struct IncrementalWireTests {
   @Test func watermark_neverGoesBackAndIsNeverTheLocalClock() async throws {
     try await CollectionBench.with(rows: 3) { bench async throws in
       bench.server.with { $0.style = .cursor }
-      // The server's clock is years ahead or behind.
-      bench.server.with { $0.change(3, ["updated_at": "2041-05-05T00:00:00Z"]) }
+      // The server's clock is years ahead.
+      bench.server.with { state in
+        state.headers = [("Date", "Sun, 05 May 2041 00:00:00 GMT")]
+        state.change(3, ["updated_at": "2041-05-05T00:00:00Z"])
+      }
       #expect(try await bench.down(Self.param()).maxTimeStamp == 2_251_324_800_000)
       bench.server.with { $0.remove([3]) }
       #expect(try await bench.again().maxTimeStamp == 2_251_324_800_000)
