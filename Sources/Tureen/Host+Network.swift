@@ -88,11 +88,11 @@ struct NetworkRequest: Sendable {
     cache = try Self.cache(call)
     returnsResponse = call.value("returnResponse")?.boolValue ?? false
     guard cache == .default || connection != nil else { throw Self.wrong("'cache' needs 'connection'") }
-    guard files.isEmpty || !sendsQuery else {
-      throw Self.wrong("'fileParams' needs a method with a body, such as POST, got \(method.rawValue)")
-    }
     guard content == nil || files.isEmpty else {
       throw Self.wrong("'body' and 'fileParams' exclude each other: with 'fileParams', 'queryParams' are parts of the body")
+    }
+    guard files.isEmpty || !sendsQuery else {
+      throw Self.wrong("'fileParams' needs a method with a body, such as POST, got \(method.rawValue)")
     }
     guard content == nil || ![.GET, .HEAD].contains(method) else {
       throw Self.wrong("'body' needs a method with a body, such as POST, got \(method.rawValue); queryParams are its query")

@@ -190,7 +190,7 @@ import Testing
       }
       return script.run(
         text: Self.prelude + """
-          tureen.plugin("com.acme.silent", { never = function() end })
+          tureen.plugin("com.acme.silent", { never = function(_, success) end })
           local codes = {}
           local function note(err) codes[#codes + 1] = err.code end
           echo.never(nil, nil, note)
@@ -216,7 +216,7 @@ import Testing
     let script = try ScriptState(host: host)
     _ = script.run(
       text: Self.prelude + """
-        tureen.plugin("com.acme.silent", { never = function() end, once = function(_, success) success(1) success(2) end })
+        tureen.plugin("com.acme.silent", { never = function(_, success) end, once = function(_, success) success(1) success(2) end })
         local silent = tureen.service "com.acme.silent"
         silent.once()
         tureen.run()

@@ -131,7 +131,7 @@ private let rows = "/services/data/v66.0/sobjects"
       let first = try await read()
       #expect(
         first.text.hasSuffix(
-          #""Probability":60.0,"ForecastCategory":"BestCase","ExpectedRevenue":600.0,"IsClosed":false,"IsWon":false,"FiscalYear":2026,"FiscalQuarter":2}"#
+          ##""Probability":60.0,"ForecastCategory":"BestCase","ExpectedRevenue":600.0,"IsClosed":false,"IsWon":false,"FiscalYear":2026,"FiscalQuarter":2,"Id":"\##(id)"}"##
         ), "\(first.text)")
       try server.update("Opportunity", id: id, fields: ["StageName": "Closed Won"])
       let won = try await read()
@@ -166,7 +166,7 @@ private let rows = "/services/data/v66.0/sobjects"
       let text = try await client.send("GET", "\(rows)/Contact/\(id)?fields=MailingAddress,OtherAddress").text
       #expect(
         text.hasSuffix(
-          #""MailingAddress":{"city":"Lyon","country":null,"geocodeAccuracy":null,"latitude":45.76,"longitude":null,"postalCode":null,"state":null,"street":"1 \"Rue\""},"OtherAddress":null}"#
+          ##""MailingAddress":{"city":"Lyon","country":null,"geocodeAccuracy":null,"latitude":45.76,"longitude":null,"postalCode":null,"state":null,"street":"1 \"Rue\""},"OtherAddress":null,"Id":"\##(id)"}"##
         ), "\(text)")
       let filter = try await client.query("SELECT Id FROM Contact WHERE MailingAddress = 'x'")
       #expect(filter.errorCode == "INVALID_FIELD")

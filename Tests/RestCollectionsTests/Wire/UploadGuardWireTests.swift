@@ -219,7 +219,7 @@ struct UploadGuardWireTests {
       (400, #"{"error":{"status":400,"msg":"Property 'x' not found"}}"#, "Property 'x' not found", [:]),
       (
         400, #"{"title":["This field is required."],"pages":["A valid integer is required."]}"#,
-        #"{"title":["This field is required."],"pages":["A valid integer is required."]}"#,
+        "title: This field is required.; pages: A valid integer is required.",
         ["title": "This field is required.", "pages": "A valid integer is required."]
       ),
       (

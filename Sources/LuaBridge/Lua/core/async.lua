@@ -38,7 +38,8 @@ end
 --- Returns the error table, with a traceback, that a raising task passes to the tasks that await it.
 local function as_error(err, traceback)
   if not core.is_error(err) then
-    err = calls.new_error("raised", guard.text(err), { value = err })
+    local said = type(err) == "table" and getmetatable(err) == nil and err.message
+    err = calls.new_error("raised", type(said) == "string" and said or guard.text(err), { value = err })
   end
   if err.traceback == nil then err.traceback = traceback end
   return err
