@@ -57,16 +57,22 @@ struct ServerVersions {
     error.code == .httpStatus && [400, 403, 404].contains(error.status ?? 0)
   }
 
+  /// Tells whether a null member stands for another record.
+  private func isParent(_ key: String, in bases: [JSONObject]) -> Bool {
+    key.hasSuffix("__r") || bases.contains { $0[key + "Id"] != nil || $0[key]?.objectValue != nil }
+  }
+
   /// Returns the fields that have a plain value in one of the bases. Nested objects belong to other
-  /// records, and null may stand for one: a query that names `Account.Name` answers `Account: null`.
+  /// records, and so does null in their place: a query that names `Account.Name` answers
+  /// `Account: null`. Other null fields are asked for, because another user may have set them.
   private func baseFields(_ indices: [Int]) async throws -> [String] {
     let ids = indices.map { batch.entryIds[$0] }, soup = soup, fields = batch.plan.fields
     return try await store.read { snapshot in
       var names: [String] = [], seen: Set<String> = []
-      let bases = try snapshot.baseObjects(of: ids, in: soup)
-      for base in ids.compactMap({ bases[$0] }) {
-        for (key, value) in base where value.isPlain && !value.isNull && !RecordMerge.isBookkeeping(key, fields) {
-          if seen.insert(key).inserted { names.append(key) }
+      let found = try snapshot.baseObjects(of: ids, in: soup), bases = ids.compactMap { found[$0] }
+      for base in bases {
+        for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {
+          if !value.isNull || !isParent(key, in: bases), seen.insert(key).inserted { names.append(key) }
         }
       }
       return names

@@ -136,17 +136,21 @@ import Testing
 
 /// The comparison itself.
 @Suite struct OwnValuesTests {
-  @Test(arguments: [
-    (1.239, 1.24), (1.239, 1.23), (.null, false), ("b;a", "a;b"), ("a; b", "b;a"), ("2024-01-01T10:00:00.123Z", "2024-01-01T10:00:00Z"),
-    ("2024-01-01T10:00:00.123+0000", "2024-01-01T10:00:00.000+0000"), ("001000000000001", "001000000000001AAA"), (" a ", "a"),
-    ("", .null), ("5", 5), ("true", true), ("A@B.com", "a@b.com"), ("a\r\nb", "a\nb"), (2, 2.0),
-  ] as [(JSONValue, JSONValue)])
+  @Test(
+    arguments: [
+      (1.239, 1.24), (1.239, 1.23), (.null, false), ("b;a", "a;b"), ("a; b", "b;a"),
+      ("2024-01-01T10:00:00.123Z", "2024-01-01T10:00:00Z"),
+      ("2024-01-01T10:00:00.123+0000", "2024-01-01T10:00:00.000+0000"), ("001000000000001", "001000000000001AAA"), (" a ", "a"),
+      ("", .null), ("5", 5), ("true", true), ("A@B.com", "a@b.com"), ("a\r\nb", "a\nb"), (2, 2.0),
+    ] as [(JSONValue, JSONValue)])
   func isMade_formOfTheServer_is(sent: JSONValue, stored: JSONValue) { #expect(ServerForm.isMade(of: sent, stored)) }
 
-  @Test(arguments: [
-    (1.24, 1.239), (5, 4), (1.5, 3), (.null, true), ("a;b", "a;c"), ("a", "b"), ("2024-01-01T10:00:00Z", "2024-01-01T10:00:02Z"),
-    ("001000000000001", "001000000000002AAA"), ("Ab", "aB"), (true, false), ("x", .null), (0, .null),
-  ] as [(JSONValue, JSONValue)])
+  @Test(
+    arguments: [
+      (1.24, 1.239), (5, 4), (1.5, 3), (.null, true), ("a;b", "a;c"), ("a", "b"),
+      ("2024-01-01T10:00:00Z", "2024-01-01T10:00:02Z"),
+      ("001000000000001", "001000000000002AAA"), ("Ab", "aB"), (true, false), ("x", .null), (0, .null),
+    ] as [(JSONValue, JSONValue)])
   func isMade_otherValue_isNot(sent: JSONValue, stored: JSONValue) { #expect(!ServerForm.isMade(of: sent, stored)) }
 
   private static let fields = TargetFields(id: "Id", modificationDate: "Date")

@@ -79,7 +79,7 @@ import Testing
     let bench = try await SyncBench(kind: kind)
     let id = try bench.addAccount("A", "base")
     if hasParent { try bench.change(id, ["ParentId": .string(try bench.addAccount("Parent"))]) }
-    let query = "SELECT Id, Name, Description, Parent.Name, LastModifiedDate FROM Account WHERE Name = 'A'"
+    let query = "SELECT Id, Name, Description, ParentId, Parent.Name, LastModifiedDate FROM Account WHERE Name = 'A'"
     let target: JSONObject = ["type": "soql", "query": .string(query)]
     _ = try await bench.manager.syncDown(target: target, options: nil, soupName: "accounts", syncName: nil)
     #expect(try (bench.entry(withId: id)?["Parent"]?.isNull == true) == !hasParent)
