@@ -9,6 +9,7 @@
 #include <lua5.4/lualib.h>
 
 #pragma weak luaL_addlstring
+#pragma weak luaL_addstring
 #pragma weak luaL_addvalue
 #pragma weak luaL_argerror
 #pragma weak luaL_buffinit
@@ -21,6 +22,7 @@
 #pragma weak luaL_checktype
 #pragma weak luaL_checkudata
 #pragma weak luaL_error
+#pragma weak luaL_getmetafield
 #pragma weak luaL_getsubtable
 #pragma weak luaL_len
 #pragma weak luaL_loadbufferx

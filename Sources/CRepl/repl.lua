@@ -207,7 +207,7 @@ end
 function verbs.complete(line)
   local text = open_string(line)
   if text then return "soup\n" .. text end
-  local path, word = line:match("([%a_][%w_%.:]*[%.:])([%w_]*)$"), line:match("[%w_]*$")
+  local path, prefix = line:match("([%a_][%w_%.:]*[%.:])([%w_]*)$"), line:match("[%w_]*$")
   local names
   if path then
     local value = _G
@@ -219,10 +219,10 @@ function verbs.complete(line)
   end
   local found = {}
   for name in pairs(names) do
-    if name:sub(1, #word) == word and (word ~= "" or not name:find("^_")) then found[#found + 1] = name end
+    if name:sub(1, #prefix) == prefix and (prefix ~= "" or not name:find("^_")) then found[#found + 1] = name end
   end
   table.sort(found)
-  return #word .. "\n" .. table.concat(found, "\n")
+  return #prefix .. "\n" .. table.concat(found, "\n")
 end
 
 -- Events

@@ -80,8 +80,8 @@ public struct RestError: Error, Sendable {
   public var reason: String?
   /// True if nothing was sent, because a local limit applied or this machine cannot send.
   public var isLocal = false
-  /// True if an earlier attempt of the request may have been executed, whatever the server answered
-  /// to this one.
+  /// True if an earlier attempt of the request may have been executed, even if the server refused
+  /// this one.
   package private(set) var followsLostAttempt = false
 
   public init(

@@ -3,7 +3,8 @@ import RestClient
 import Tureen
 
 extension HostOptions {
-  /// Adds the level to a bare `--log-requests`. The parser would take the next word, such as the script, for the level.
+  /// Adds the level to a bare `--log-requests`, and splits `--home=` into the option and its empty value. The parser would take
+  /// the next word, such as the script, for the level or the home.
   ///
   /// - Parameter arguments: The command line without the program's name. Arguments after the script belong to the script.
   static func spelledOut(_ arguments: [String]) -> [String] {
@@ -15,9 +16,23 @@ extension HostOptions {
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
       if result[i] == "--log-requests" { result[i] = "--log-requests=\(RequestLogLevel.info.rawValue)" }
+      splitEmptyValue(&result, at: i)
       i += valued.contains(result[i]) ? 2 : 1
     }
+    guard result.first != "run" else { return result }
+    while i < result.count, result[i] != "--" {
+      splitEmptyValue(&result, at: i)
+      i += 1
+    }
     return result
+  }
+
+  private static func splitEmptyValue(_ words: inout [String], at i: Int) {
+    let word = words[i]
+    guard word.hasPrefix("--"), word.hasSuffix("="), word.dropFirst(2).dropLast().allSatisfy({ $0.isLetter || $0 == "-" }) else {
+      return
+    }
+    words.replaceSubrange(i...i, with: [String(word.dropLast()), ""])
   }
 }
 

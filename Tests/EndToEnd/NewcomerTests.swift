@@ -16,7 +16,8 @@ import Testing
   @Test(arguments: [
     ["soups", "--home", ""], ["exec", "--home=", "smartstore", "getAllStores"], ["status", "--org", ""],
     ["query", "--user", "", "SELECT 1"], ["orgs", "--home", ""], ["store", "list", "--home", ""], ["sandbox", "--home", ""],
-    ["login", "--home", ""], ["cache", "list", "--home", ""], ["run", "--home", "", "x.lua"],
+    ["login", "--home", ""], ["cache", "list", "--home", ""], ["run", "--home", "", "x.lua"], ["run", "--org=", "x.lua"],
+    ["store", "list", "--home="],
   ])
   func emptyOption_isRefusedAndMakesNothing(arguments: [String]) async throws {
     let place = try Workplace()

@@ -22,7 +22,8 @@ end
 
 local function sync_down(cache, id, name)
   local query = ("SELECT Id, Name, Phone, Site, LastModifiedDate FROM Account WHERE Id = '%s'"):format(id)
-  return assert(tureen.await(mobilesync.syncDown, { type = "soql", query = query }, cache.soupName, { mergeMode = "MERGE" }, name))
+  local target, options = { type = "soql", query = query }, { mergeMode = "MERGE" }
+  return assert(tureen.await(mobilesync.syncDown, target, cache.soupName, options, name))
 end
 
 local function sync_up(cache)

@@ -166,6 +166,18 @@ import Testing
     #expect(UnsentChanges(entry, base: base, SendableMembers(fields: ["b"]), Self.fields) == nil, "nothing listed is gone")
   }
 
+  /// An object that was replaced by its listed part: the rest was not edited. By itself, its removal is an edit.
+  @Test func unsentChanges_removedPartOfAnObject_isNamedIfNothingElseIsSent() {
+    let base: JSONObject = ["id": "1", "date": "1", "o": ["x": 1, "y": ["z": 1, "w": 1]]]
+    func unsent(_ object: JSONValue, _ list: String) -> UnsentChanges? {
+      UnsentChanges(base.replacing(with: ["o": object]), base: base, SendableMembers(fields: [list]), Self.fields)
+    }
+    #expect(unsent(["x": 2], "o.x") == nil && unsent(["y": ["z": 2]], "o.y.z") == nil)
+    #expect(unsent(["x": 1], "o.x")?.isAll == true && unsent([:], "o.x")?.isAll == true)
+    #expect(unsent(["x": 2, "y": ["z": 2]], "o.x")?.names == ["o"])
+    #expect(unsent(["x": 2, "y": ["z": 1], "n": 1], "o.x")?.isAll == false)
+  }
+
   @Test func unsentChanges_baseUnknown_sendsWhatIsListed() {
     let entry: JSONObject = ["id": "1", "a": 1]
     #expect(UnsentChanges(entry, base: nil, SendableMembers(fields: ["a"]), Self.fields) == nil)

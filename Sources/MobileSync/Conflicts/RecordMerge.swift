@@ -38,8 +38,8 @@ struct RecordMerge: Sendable, Equatable {
   /// Whether the server has every local change, so that nothing is left to send.
   private(set) var isSettled = true
 
-  /// - Parameter own: What our own uploads sent; the server's values that come from it are not
-  ///   remote changes.
+  /// - Parameter own: The values of our own uploads; the server's values that come from them are
+  ///   not remote changes.
   init(base: JSONObject?, local: JSONObject, server: JSONObject, fields: TargetFields, own: OwnValues? = nil) {
     merged = local
     let own = own?.values(in: server, base: base) ?? [:]

@@ -58,7 +58,7 @@ struct ServerVersions {
   }
 
   /// Tells whether a null member stands for another record.
-  private func isParent(_ key: String, in bases: [JSONObject]) -> Bool {
+  private static func isParent(_ key: String, in bases: [JSONObject]) -> Bool {
     key.hasSuffix("__r") || bases.contains { $0[key + "Id"] != nil || $0[key]?.objectValue != nil }
   }
 
@@ -72,7 +72,7 @@ struct ServerVersions {
       let found = try snapshot.baseObjects(of: ids, in: soup), bases = ids.compactMap { found[$0] }
       for base in bases {
         for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {
-          if !value.isNull || !isParent(key, in: bases), seen.insert(key).inserted { names.append(key) }
+          if !value.isNull || !ServerVersions.isParent(key, in: bases), seen.insert(key).inserted { names.append(key) }
         }
       }
       return names

@@ -60,7 +60,11 @@ struct UnsentChanges: Sendable, Equatable {
     let isSending =
       changed.contains { UnsentChanges.isSent($0, entry, base, sendable) } || sendable.sendsRemovals && !removed.isEmpty
     // A member that only the script knows can never be sent, so it holds nothing back that can.
-    let names = isSending ? left.filter { base[$0] != nil } : left + (sendable.sendsRemovals ? [] : removed)
+    // Nor can the removal of a member that is not listed; the record has it again after the update.
+    let names =
+      isSending
+      ? left.filter { base[$0] != nil && !UnsentChanges.isRemoval($0, entry, base, sendable) }
+      : left + (sendable.sendsRemovals ? [] : removed)
     guard !names.isEmpty else { return nil }
     self.init(names, isAll: !isSending, removed: sendable.sendsRemovals ? removed : [])
   }
@@ -90,10 +94,16 @@ struct UnsentChanges: Sendable, Equatable {
     if mine.isOtherRecord || base[key]?.isOtherRecord ?? false { return false }
     let own = paths.filter { $0.first == key }
     if own.isEmpty { return true }
-    func rest(_ value: JSONValue?) -> JSONValue {
-      own.reduce(value ?? .null) { $0.removing($1.dropFirst()) }
-    }
-    return !own.contains { $0.count == 1 } && !RecordMerge.same(rest(mine), rest(base[key]))
+    return !own.contains { $0.count == 1 } && !RecordMerge.same(mine.removing(own), (base[key] ?? .null).removing(own))
+  }
+
+  /// Returns whether the part of a change that is on no path only removes members within an object.
+  private static func isRemoval(
+    _ key: String, _ entry: JSONObject, _ base: JSONObject, _ sendable: SendableMembers
+  ) -> Bool {
+    let own = (sendable.paths ?? []).filter { $0.first == key }
+    guard !own.isEmpty, let mine = entry[key], let known = base[key] else { return false }
+    return mine.removing(own).isPart(of: known.removing(own))
   }
 }
 
@@ -101,6 +111,15 @@ extension JSONValue {
   /// Whether the value is a record, or a list of records, that came along with this one.
   fileprivate var isOtherRecord: Bool {
     objectValue.map { $0[LocalField.attributes] != nil || $0["records"] != nil } ?? false
+  }
+
+  /// - Parameter paths: Paths whose first part leads to this value.
+  fileprivate func removing(_ paths: [[String]]) -> JSONValue { paths.reduce(self) { $0.removing($1.dropFirst()) } }
+
+  /// Whether the value is another one without some members of its objects.
+  fileprivate func isPart(of whole: JSONValue) -> Bool {
+    guard let own = objectValue, let all = whole.objectValue else { return RecordMerge.same(self, whole) }
+    return own.allSatisfy { key, value in all[key].map(value.isPart) ?? false }
   }
 
   fileprivate func removing(_ path: ArraySlice<String>) -> JSONValue {

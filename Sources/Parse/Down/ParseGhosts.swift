@@ -32,8 +32,8 @@ struct ParseGhosts: Sendable {
     return [owners] + links + included
   }
 
-  /// Returns whether the server has some objects, whatever the target's condition says. Link rows
-  /// exist with their owners.
+  /// Returns whether the server has some objects, without the target's condition. Link rows exist
+  /// with their owners.
   ///
   /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError`.
   func existence(of ids: [String], mapping: Int) async throws -> [RecordExistence] {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import RestClient
 @testable import RestCollections
 
 /// Tests creates whose responses are lost: the server has one record, and the row has its id.
@@ -93,9 +94,12 @@ struct CreateOnceWireTests {
     }
   }
 
-  /// Returns a server's answers by key: a repeat gets the first answer, and with another body what
-  /// `refusal` says. The first answer is lost.
-  private static func answerByKey(_ bench: CollectionBench, losing lost: Int = 2, otherBody refusal: ScriptedAnswer?) {
+  /// How many answers are lost in one run: those of all attempts of the connection.
+  private static let lost = ConnectionRetry.attempts
+
+  /// Makes the server answer by key: a repeat gets the first answer, and with another body what
+  /// `refusal` says. No answer of the first run arrives.
+  private static func answerByKey(_ bench: CollectionBench, otherBody refusal: ScriptedAnswer?) {
     let bodies = Mutex<[String: [UInt8]]>([:]), count = Mutex(0)
     bench.server.with { state in
       state.takesWrites = true
@@ -111,7 +115,7 @@ struct CreateOnceWireTests {
         }
         if first != request.body, let refusal { return refusal }
         if state.answersByKey[key] == nil { state.answersByKey[key] = CollectionServer.write(request, &state) }
-        return number <= lost ? .closed : state.answersByKey[key]
+        return number <= Self.lost ? .closed : state.answersByKey[key]
       }
     }
   }
@@ -148,7 +152,7 @@ struct CreateOnceWireTests {
           guard request.method == "POST" else { return nil }
           let isLost = tries.withLock { count in
             count += 1
-            return count <= 2
+            return count <= Self.lost
           }
           if isLost { return .closed }
           let name = (try? JSONValue(parsing: request.body))?["name"]?.stringValue

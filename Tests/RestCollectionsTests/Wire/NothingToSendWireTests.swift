@@ -73,6 +73,39 @@ struct NothingToSendWireTests {
       #expect(try bench.entry(1)?["__local__"] == false)
     }
   }
+
+  /// An object that is replaced by the listed part of it: only what is sent was edited.
+  @Test(arguments: modes) func update_objectReplacedByItsListedPart_isSentWhole(mode: String) async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      try await bench.down(CollectionBench.upTarget())
+      try bench.edit(1, ["owner": ["login": "mine"]])
+      let state = try await bench.up(Self.update(["fields": ["owner.login"]]), mode: mode)
+      #expect(state.counts.succeeded == 1, "\(state.counts)")
+      let entry = try bench.entry(1)
+      #expect(entry?["__local__"] == false && entry?["owner"]?["login"] == "mine" && entry?["__last_error__"] == nil)
+    }
+  }
+
+  @Test(arguments: modes) func update_objectEditedBesideItsListedPart_keepsTheRest(mode: String) async throws {
+    for owner: JSONValue in [["login": "mine", "id": 8], ["login": "mine", "id": 7, "note": "mine"]] {
+      try await CollectionBench.with(rows: 1) { bench async throws in
+        try await bench.down(CollectionBench.upTarget())
+        try bench.edit(1, ["owner": owner])
+        let state = try await bench.up(Self.update(["fields": ["owner.login"]]), mode: mode)
+        #expect(state.counts.succeeded == 1, "\(state.counts)")
+        let entry = try bench.entry(1)
+        #expect(entry?["__local__"] == true && entry?["owner"] == owner && entry?["__last_error__"] != nil)
+      }
+    }
+  }
+
+  @Test(arguments: modes) func update_unlistedPartOfAnObjectRemoved_isNotCountedAsSent(mode: String) async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      try await bench.down(CollectionBench.upTarget())
+      try bench.edit(1, ["owner": ["login": "acme"]])
+      try expectKept(bench, try await bench.up(Self.update(["fields": ["owner.login"]]), mode: mode), "owner")
+    }
+  }
 }
 
 extension CollectionBench {

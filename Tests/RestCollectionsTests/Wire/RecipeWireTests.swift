@@ -155,11 +155,19 @@ struct RecipeWireTests {
       ])
       #expect(try await bench.up().counts.succeeded == 1)
       #expect(bench.sent() == ["GET /repos/acme/a", #"PATCH /repos/acme/a {"description":"ours"}"#])
+      // No list names 'name', so that edit stays.
+      #expect(try bench.row("97")["name"] == "not sent" && bench.error("97")["errorCode"] == "NOTHING_TO_SEND")
       try bench.make(["name": "d", "description": "new", "private": true])
-      bench.answer(["POST /orgs/acme/repos": .json(Self.repository("d", "new", day: 5).text, status: 201)])
-      #expect(try await bench.up().counts.succeeded == 1)
-      #expect(bench.sent() == [#"POST /orgs/acme/repos {"name":"d","description":"new","private":true}"#])
-      bench.answer(["GET /repos/acme/a": .json(Self.repository("a", "ours", day: 4).text)])
+      bench.answer([
+        "GET /repos/acme/a": .json(Self.repository("a", "ours", day: 4).text),
+        "POST /orgs/acme/repos": .json(Self.repository("d", "new", day: 5).text, status: 201),
+      ])
+      let created = try await bench.up().counts
+      #expect(created.succeeded == 1 && created.skipped == 1 && created.conflicting == 0, "\(created)")
+      #expect(
+        bench.sent() == [
+          #"POST /orgs/acme/repos {"name":"d","description":"new","private":true}"#, "GET /repos/acme/a",
+        ])
       try bench.delete("97")
       let refused = try await bench.up()
       #expect(refused.counts.failed == 1, "\(refused.counts) \(refused.error) \(bench.sent())")

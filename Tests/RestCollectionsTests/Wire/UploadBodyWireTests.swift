@@ -108,14 +108,17 @@ struct UploadBodyWireTests {
     #expect(sent.text == #"{"data":{"name":"mine","summary":null,"type":"repo","in":{"org":"acme"}}}"#)
   }
 
-  /// An edit of an unlisted member needs no request.
+  /// An edit of an unlisted member needs no request, and the entry stays dirty.
   @Test func patch_nothingListedChanged_sendsNothing() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
       try bench.edit(1, ["note": "for me"])
-      #expect(try await bench.up().counts.succeeded == 1)
+      let counts = try await bench.up().counts
+      #expect(counts.skipped == 1 && counts.succeeded == 0 && counts.failed == 0, "\(counts)")
       #expect(!bench.server.requests.contains { $0.method == "PATCH" })
-      #expect(try bench.entry(1)?["__local__"] == false)
+      let entry = try bench.entry(1), error = try bench.lastError(entry)
+      #expect(entry?["__local__"] == true && entry?["note"] == "for me")
+      #expect(error["errorCode"] == "NOTHING_TO_SEND" && error["fields"] == ["note"], "\(error)")
     }
   }
 
