@@ -143,8 +143,8 @@ struct SmartSqlTranslation {
     if hasUnion, let mixed = mixture(0..<tokens.count) { throw refused("UNION or EXCEPT of \(mixed)") }
   }
 
-  private var quotedNamesAfterAs: Set<String> {
-    var names: Set<String> = []
+  private var quotedNamesAfterAs: IdSet {
+    var names: IdSet = []
     for (i, token) in tokens.enumerated() {
       if case .quotedName(let name) = token, isWord("as", i - 1) { names.insert(name) }
     }

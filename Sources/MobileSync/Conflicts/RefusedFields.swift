@@ -5,7 +5,7 @@ import Synchronization
 /// themselves. One run remembers them, so that only its first request for a type includes them. Any
 /// thread.
 final class RefusedFields: Sendable {
-  private let names = Mutex<[String: Set<String>]>([:])
+  private let names = Mutex<IdMap<IdSet>>([:])
 
   func known(_ fields: [String], of type: String) -> [String] {
     let refused = names.withLock { $0[type] ?? [] }

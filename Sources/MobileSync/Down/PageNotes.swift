@@ -25,7 +25,7 @@ package struct PageNotes: Sendable {
   /// Data about this page for later runs, with the page's name; nil to store none.
   package var kept: (page: String, value: JSONObject)?
   /// Set on the last page: the names of all pages of the list. Data about other pages is removed.
-  package var pages: Set<String>?
+  package var pages: IdSet?
   /// Whether the page is the same as in an earlier run, so that nothing of it is stored.
   package var isUnchanged = false
   /// Whether the list starts again with this page.

@@ -33,7 +33,7 @@ extension GhostRun {
   /// Returns the positions of entries whose record no longer exists on the server.
   func gone(among own: [Int], of batch: DirtyBatch) async throws -> [Int] {
     var gone: [Int] = []
-    for type in Set(own.map(batch.type)).sorted() {
+    for type in IdSet(own.map(batch.type)).sorted() {
       let asked = own.filter { batch.type($0) == type }
       do {
         let versions = try await service.versions(

@@ -33,7 +33,7 @@ struct LostCreates {
       verdicts[one.upload.entryId] = try await findKeyed(one, environment).map(LostCreateVerdict.looked)
     }
     let open = pending.filter { $0.verdict == nil && $0.key == nil }
-    for type in Set(open.map(\.type)).sorted() {
+    for type in IdSet(open.map(\.type)).sorted() {
       let decided = try await decide(type, open.filter { $0.type == type }, environment)
       verdicts.merge(decided.mapValues(LostCreateVerdict.looked)) { first, _ in first }
     }

@@ -33,7 +33,7 @@ extension StoreTransaction {
       sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
     guard let references = create.lookup.references else { return }
-    for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
+    for old in IdSet([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
   }
 
   /// Writes the result of an answer into its row.

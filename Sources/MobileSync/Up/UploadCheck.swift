@@ -22,7 +22,7 @@ struct UploadCheck {
     /// Entries that were changed on the server, with the server's version if already known.
     var changed: [Int: ServerVersion?] = [:]
     /// See ``UploadContext/datesSeen``.
-    var dates: [String: Int64] = [:]
+    var dates: IdMap<Int64> = [:]
     /// See ``UploadContext/changesSeen``.
     var local: [Int64: LocalChanges] = [:]
     /// The server's records, by entry id, if their fields could be read.
@@ -73,7 +73,7 @@ struct UploadCheck {
   private func localChanges(_ entry: JSONObject, _ base: JSONObject?, _ version: Int64) -> LocalChanges? {
     guard let base = RecordMerge.base(base, fitting: entry, target.fields) else { return nil }
     let changed = RecordMerge(base: base, local: entry, server: [:], fields: target.fields).localChanges
-    let sent = Set(sendable.map { String($0.prefix { $0 != "." }) }).intersection(changed)
+    let sent = IdSet(sendable.map { String($0.prefix { $0 != "." }) }).intersection(changed)
     return sent.isEmpty ? nil : LocalChanges(version: version, fields: sent)
   }
 

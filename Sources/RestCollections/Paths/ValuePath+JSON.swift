@@ -95,7 +95,7 @@ extension JSONValue {
     switch self {
     case .string(let text): text.isEmpty ? nil : text
     case .integer(let number): String(number)
-    case .number: text
+    case .number, .decimal: integerValue.map { String($0) } ?? text
     default: nil
     }
   }

@@ -17,10 +17,10 @@ actor CollectionRun {
   private var walk: PageWalk
   private var tracker: WatermarkTracker
   private var timer: WalkTimer
-  private var validators: [String: PageValidator]
+  private var validators: IdMap<PageValidator>
   /// The item count of the fullest page in this run that had a next page.
   private var largestPage = 0
-  private var visited = Set<String>()
+  private var visited = IdSet()
   /// Whether the run continues an earlier one.
   private let isResumed: Bool
   /// Whether stored pages belong to another account or target and are deleted with the first page.
@@ -33,7 +33,7 @@ actor CollectionRun {
   /// Whether the first request sends a stored token, which may have expired.
   private var usesToken: Bool
   /// Ids seen by this run, if it removes all others.
-  private var seen = Set<String>()
+  private var seen = IdSet()
 
   /// - Throws: ``SyncError`` `.invalidTarget`, `RestError`, `StoreError`.
   init(_ target: RestTarget, _ connection: RestConnection, _ context: FetchContext) async throws {

@@ -77,7 +77,7 @@ struct RestSyncDownTarget: SyncDownTarget {
     try connections.connection(named: target.connection, label: "rest target")
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let connection = try connection()
     // Single records are read over the connection that writes them.
     let records = try target.up?.connection.map { try connections.connection(named: $0, label: "rest target, up") } ?? connection

@@ -36,7 +36,7 @@ struct MruSyncDownTarget: SyncDownTarget {
     return try await QueryPages.first(requests.query(soql: soql), in: context)
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     [try await QueryPages.existing(localIds[0], of: type, idField: fields.id, in: context)]
   }
 }

@@ -106,14 +106,14 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
 
   // MARK: Ghosts
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let parents = try await QueryPages.ids(of: ghostQuery(withChildren: false), path: fields.id, in: context)
     guard !localIds[1].isEmpty else { return [parents, []] }
     return [parents, try await startingAgainOnce { try await childIds(in: context) }]
   }
 
-  private func childIds(in context: FetchContext) async throws -> Set<String> {
-    var ids = Set<String>(), trail = PageTrail()
+  private func childIds(in context: FetchContext) async throws -> IdSet {
+    var ids = IdSet(), trail = PageTrail()
     var request: RestRequest? = context.client.requests.query(soql: ghostQuery(withChildren: true))
     while let next = request {
       let answer = try await context.send(next)

@@ -43,13 +43,13 @@ enum QueryPages {
   }
 
   /// Returns the ids on all pages of a query.
-  static func ids(of soql: String, path: String, batchSize: Int? = nil, in context: FetchContext) async throws -> Set<String> {
+  static func ids(of soql: String, path: String, batchSize: Int? = nil, in context: FetchContext) async throws -> IdSet {
     try await ids(context.client.requests.query(soql: soql, batchSize: batchSize), path: path, in: context)
   }
 
-  static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> Set<String> {
+  static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> IdSet {
     try await startingAgainOnce {
-      var ids = Set<String>(), trail = PageTrail()
+      var ids = IdSet(), trail = PageTrail()
       var request: RestRequest? = first
       var reader = IdPageReader(idPath: path)
       while let next = request {
@@ -65,8 +65,8 @@ enum QueryPages {
   /// Returns those of `ids` that still exist on the server.
   static func existing(
     _ ids: [String], of type: String, idField: String, slice: Int = idsAtOnce, in context: FetchContext
-  ) async throws -> Set<String> {
-    var found = Set<String>()
+  ) async throws -> IdSet {
+    var found = IdSet()
     for start in stride(from: 0, to: ids.count, by: slice) {
       let list = Array(ids[start..<min(start + slice, ids.count)])
       let soql = "select \(idField) from \(type) where \(condition(idField, list))"
@@ -90,7 +90,7 @@ struct IdPageReader {
   /// - Parameter recordsKey: The key of the array of records.
   /// - Returns: The URL of the next page.
   mutating func read(
-    _ response: RestResponse, recordsKey: String = "records", into ids: inout Set<String>
+    _ response: RestResponse, recordsKey: String = "records", into ids: inout IdSet
   ) throws -> String? {
     do {
       return try response.body.withUnsafeBytes { bytes in

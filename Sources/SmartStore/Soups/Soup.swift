@@ -76,6 +76,8 @@ package struct BulkLoad: Sendable, Equatable {
   package var idPath: String
   package var process: ProcessIdentity
 
+  package static func == (a: BulkLoad, b: BulkLoad) -> Bool { a.idPath == b.idPath && a.process == b.process }
+
   /// The form stored in `soup_attrs.loading`.
   package var text: String { "\(process.text) \(idPath)" }
 

@@ -168,7 +168,7 @@ package protocol StoreSnapshot: CopiedStore {
 
   /// Returns the entries that were uploaded and not changed since, by external id. The next version
   /// that the server sends of them may be just the upload.
-  func echoes(in name: String, idPath: String) throws -> [String: Int64]
+  func echoes(in name: String, idPath: String) throws -> IdMap<Int64>
 
   /// Returns a counter that every written-back upload increments, in any soup and process.
   func uploadSequence() throws -> Int64
@@ -176,7 +176,7 @@ package protocol StoreSnapshot: CopiedStore {
   /// Returns the entries whose uploads were written back after `mark`, by external id, including
   /// those that were edited since and those whose deletion was uploaded.
   /// - Parameter mark: An earlier value of ``uploadSequence()``.
-  func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64]
+  func uploads(in name: String, idPath: String, since mark: Int64) throws -> IdMap<Int64>
 
   /// Returns the time stamps that the server gave entries with their last upload, where known, in
   /// ms since 1970 UTC. A stamp is known while the entry stays as uploaded, and while it has local
@@ -188,7 +188,7 @@ package protocol StoreSnapshot: CopiedStore {
   func lease(_ name: String) throws -> Lease?
 
   /// Returns the data that a sync keeps about the pages of a list: JSON texts by page name.
-  func syncPages(of sync: Int64) throws -> [String: String]
+  func syncPages(of sync: Int64) throws -> IdMap<String>
 
   // MARK: Key-value stores
 

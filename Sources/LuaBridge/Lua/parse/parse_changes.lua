@@ -99,9 +99,16 @@ local function copied(list)
   return result
 end
 
+--- Adds two numbers. Where an integer would wrap around, the sum is a float, as on the server.
+local function sum(a, b)
+  local total = a + b
+  if math.type(total) == "integer" and (a ~ total) & (b ~ total) < 0 then return a + 0.0 + b end
+  return total
+end
+
 --- Returns the value after an operation.
 local function applied(op, value)
-  if op.op == "Increment" then return (type(value) == "number" and value or 0) + op.amount end
+  if op.op == "Increment" then return sum(type(value) == "number" and value or 0, op.amount) end
   local list = copied(type(value) == "table" and value or nil)
   for _, one in ipairs(op.objects) do LISTS[op.op](list, one) end
   return list
@@ -110,7 +117,7 @@ end
 --- Combines two operations; nil if no single operation expresses both.
 local function both(earlier, op)
   if earlier.op ~= op.op then return nil end
-  if op.op == "Increment" then return { op = op.op, amount = earlier.amount + op.amount, guessed = earlier.guessed } end
+  if op.op == "Increment" then return { op = op.op, amount = sum(earlier.amount, op.amount), guessed = earlier.guessed } end
   local all = copied(earlier.objects)
   call.append(all, op.objects)
   return { op = op.op, objects = all, guessed = earlier.guessed }
