@@ -1,5 +1,6 @@
 import JSON
 import RecordScan
+import RestClient
 import SmartStore
 
 /// Decodes the pages of a target. Compiled once for all pages.
@@ -54,7 +55,7 @@ struct PageReader: Sendable {
     _ body: UnsafeRawBufferPointer, of answer: PageAnswer, page number: Int, kept: ((Range<Int>) -> any PageBytes)? = nil
   ) throws(RestPageError) -> CollectionPage {
     var page = CollectionPage(number: number, answer: answer)
-    let bytes = PageReader.withoutByteOrderMark(body)
+    let bytes = ResponseBody.withoutByteOrderMark(body)
     if answer.status == 204 || (answer.status == 202 && bytes.isEmpty) {
       page.isPending = answer.status == 202
       noteFacts(of: nil, in: &page, bytes)
@@ -80,7 +81,9 @@ struct PageReader: Sendable {
       }
     } catch let failure as ScanError {
       throw error(
-        .notJSON, page, "the body is not valid JSON: \(failure.message) at byte \(failure.offset + body.count - bytes.count)")
+        .notJSON, page,
+        "the body is not valid JSON: \(failure.message) at byte \(failure.offset + body.count - bytes.count)"
+          + MediaType.doubts(answer.headers))
     } catch let failure as RestPageError {
       throw failure
     } catch {
@@ -92,10 +95,6 @@ struct PageReader: Sendable {
 
   func error(_ code: RestPageError.Code, _ page: CollectionPage, _ what: String) -> RestPageError {
     target.pageError(code, page.number, what)
-  }
-
-  static func withoutByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    body.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: body[3...]) : body
   }
 
   private static func shown(_ bytes: UnsafeRawBufferPointer) -> String {
@@ -229,17 +228,17 @@ extension CollectionPage {
   /// Keeps the last occurrence of each id; a tombstone takes precedence over items.
   fileprivate mutating func settle() {
     // Usually there are no duplicates and no tombstones.
-    if removed.isEmpty, ids.count == items.count, Set(ids).count == ids.count {
+    if removed.isEmpty, ids.count == items.count, IdSet(ids).count == ids.count {
       isUntouched = isUntouched && items.count == itemCount
       return
     }
-    let marked = Set(removed), unmarked = items.filter { !marked.contains($0.id) }
+    let marked = IdSet(removed), unmarked = items.filter { !marked.contains($0.id) }
     var seen = marked
     items = unmarked.reversed().filter { seen.insert($0.id).inserted }.reversed()
     duplicates = unmarked.count - items.count
     removed = Array(marked).sorted()
-    let stored = Set(items.map(\.id))
-    excluded = Set(excluded).filter { !stored.contains($0) && !marked.contains($0) }.sorted()
+    let stored = IdSet(items.map(\.id))
+    excluded = IdSet(excluded).filter { !stored.contains($0) && !marked.contains($0) }.sorted()
     isUntouched = isUntouched && items.count == itemCount
   }
 
