@@ -45,7 +45,7 @@ import Tureen
         tureen.configure { connections = { api = { kind = "parse", serverURL = "\(server.url)", applicationId = "a",
           restAPIKey = "k" } } }
         tureen.parse.use "api"
-        local found, err = tureen.parse.class("Book"):query():find { cacheMode = "server-only" }
+        local found, err = tureen.parse.class("Book"):query():find()
         return { found == nil, err ~= nil and err.code ~= nil }
         """, before: before)
     #expect(result == [true, true])

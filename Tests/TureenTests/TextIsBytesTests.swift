@@ -98,15 +98,13 @@ import Tureen
     let result = try await ScriptRunner(contacts: 0).value(
       of: """
         local parse = tureen.parse
-        local Book = parse.class("Book", { soup = "books" })
+        local Book = parse.class "Book"
         for _, title in ipairs { "caf\\u{e9}", "cafe\\u{301}" } do
-          assert(Book { title = title, tags = { title } }:save { cacheMode = "server-only" })
+          assert(Book { title = title, tags = { title } }:save())
         end
-        local function count(condition)
-          return #assert(condition:find { cacheMode = "server-only" })
-        end
-        return { count(Book:query()), count(Book:query():equalTo("title", "caf\\u{e9}")),
-          count(Book:query():containedIn("title", { "cafe\\u{301}" })), count(Book:query():equalTo("tags", "cafe\\u{301}")) }
+        local function count(...) return #assert(Book:query(...):find()) end
+        return { count(), count(parse.equalTo("title", "caf\\u{e9}")), count(parse.containedIn("title", { "cafe\\u{301}" })),
+          count(parse.equalTo("tags", "cafe\\u{301}")) }
         """,
       before: before + """
          tureen.configure { connections = { default = { kind = "parse", serverURL = "\(server.url)/parse",
