@@ -189,7 +189,7 @@ struct IsolatedRunTests {
         assert(tureen.await(store.upsertSoupEntries, "s", { entry }))
         print "alive"
       end)
-      """, ["--time-limit", "1000"], in: place)
+      """, ["--time-limit", "300"], in: place)
     #expect(ended.status == 0 && ended.output == "alive\n", "\(ended.status) \(ended.errors.prefix(1000))")
   }
 
