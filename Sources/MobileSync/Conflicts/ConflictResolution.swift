@@ -27,7 +27,10 @@ public protocol ConflictResolverSource: Sendable {
   /// Resolves a conflict with the resolver that the sync's options call `name`.
   func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution
   /// The same. A source that loads code by name implements this one as well.
-  /// - Parameter ifRegistered: Whether the resolver must be one that the script has registered: no module is loaded for it.
+  /// - Parameters:
+  ///   - conflict: The conflict to resolve.
+  ///   - name: The name of the resolver.
+  ///   - ifRegistered: Whether the resolver must be one that the script has registered: no module is loaded for it.
   func resolve(_ conflict: SyncConflict, with name: String, ifRegistered: Bool) async throws -> ConflictResolution
 }
 

@@ -84,7 +84,10 @@ extension Store {
   /// Edits entries of a soup, all or none in one transaction. Each patch is applied to its entry as it
   /// is stored then; what the patch does not name stays unchanged.
   ///
-  /// - Parameter path: The indexed path by which patches with an external id find their entries.
+  /// - Parameters:
+  ///   - patches: The edits, in the order in which they are made.
+  ///   - soup: The name of the soup.
+  ///   - path: The indexed path by which patches with an external id find their entries.
   /// - Returns: For each patch its entry; nil if there is none and the patch allows that.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.noSuchEntry`, `.entryChanged`, `.invalidEntry`, `.pathNotIndexed`,
   ///   `.ambiguousExternalId`. Nothing is written then.
