@@ -6,7 +6,12 @@ extension RecordUpload {
   /// Sends a create such that a lost response can be distinguished from a lost request.
   func create() async throws -> UploadResult {
     guard let operation = up.create else { return readOnly("create") }
-    if let refusal = row.key?.refusal { return UploadResult(isSuccess: false, error: refusal, says: []) }
+    if let refusal = row.key?.refusal {
+      // Nothing was sent with this key, so the next run makes another one.
+      var result = UploadResult(isSuccess: false, error: refusal, says: [])
+      result.endsKey = true
+      return result
+    }
     let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(), once = operation.once
     let url = try row.key?.url ?? exchange.url(operation.url, operation.params, row)
     var request = try request(operation, body, url: url, isRepeatable: once?.idempotencyHeader != nil)
@@ -134,7 +139,7 @@ extension RestSyncUpTarget {
     var keys: [Int64: JSONObject] = [:]
     for i in indices {
       let entryId = batch.entryIds[i]
-      if let before = known[entryId] {
+      if let before = known[entryId], CreateKey(before).refusal == nil {
         var key = CreateKey(before)
         key.set("repeated", true)
         keys[entryId] = key.json
