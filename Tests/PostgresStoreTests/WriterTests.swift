@@ -306,10 +306,15 @@ import Testing
     DispatchQueue.global().async(group: group) {
       let writer = Writer(session, schema)
       (writer.resumeAttempts, writer.resumePauseMs) = (1000, 20)
-      while !progress.withLock({ $0.isOver || $0.errors.count > 100 }) {
+      // One more than asked for: only a commit after the last event learns what that event undid.
+      var isLast = false
+      while !isLast {
+        let state = progress.withLock { $0 }
+        guard state.errors.count <= 100 else { break }
         do {
-          _ = try writer.commit(Edits.edit(progress.withLock { $0.done }, table), durability: durability)
+          _ = try writer.commit(Edits.edit(state.done, table), durability: durability)
           progress.withLock { $0.done += 1 }
+          isLast = state.isOver
           oneMore.signal()
         } catch let error as PostgresError where error.code == .commitsLost {
           let count = (try? session.query("SELECT count(*) FROM \(table)").only().int64(0)) ?? -1
