@@ -47,6 +47,9 @@ package struct SalesforceSyncService: SyncService {
     ]
   }
 
+  /// Returns the 18-character form of an id. Requests take the one of 15 characters as well; responses never have it.
+  package func canonicalId(_ id: String) -> String { id.utf8.count == 15 ? RecordId.complete(id) ?? id : id }
+
   // MARK: Look-ups
 
   /// Looks up records with up to 2,000 ids per request.

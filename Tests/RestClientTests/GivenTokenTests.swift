@@ -130,10 +130,12 @@ import Testing
     ("00DAAAAABBBBBzz", "00DAAAAABBBBBzz25H"), ("00D000000000001EAA", "00D000000000001EAA"),
   ])
   func orgId_of15Characters_isCompleted(short: String, long: String) {
-    #expect(OrgId.complete(short) == long)
+    #expect(RecordId.complete(short) == long)
   }
 
   @Test func orgId_ofAnotherToken_isNone() {
-    for token in ["eyJhbGciOi.x.y", "00D!x", "00D00000000000é!", "005000000000001!x", ""] { #expect(OrgId.ofToken(token) == nil) }
+    for token in ["eyJhbGciOi.x.y", "00D!x", "00D00000000000é!", "005000000000001!x", ""] {
+      #expect(RecordId.org(inToken: token) == nil)
+    }
   }
 }

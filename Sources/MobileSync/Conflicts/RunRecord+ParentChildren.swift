@@ -18,8 +18,9 @@ extension RunRecord {
     if state.options.mergeMode == .merge, !changed.contains(where: { isUnmergeable($0, of: family) }) {
       return try await !reconcile(try await candidates(concerned, family)).values.contains(where: \.isConflict)
     }
-    _ = try await reconcile(try await candidates(concerned.isEmpty ? dirty : concerned, family, isForced: true))
-    return false
+    let outcomes = try await reconcile(try await candidates(concerned.isEmpty ? dirty : concerned, family, isForced: true))
+    // A resolver may have decided all of them.
+    return !outcomes.isEmpty && !outcomes.values.contains(where: \.isConflict)
   }
 
   /// Returns whether the change prevents sending the family: a clean parent was deleted, or a clean
@@ -68,7 +69,9 @@ extension RunRecord {
 }
 
 extension ParentChildrenGroup {
-  var members: [ParentChildrenMember] { [.parent] + (0..<children.count).map { .child($0) } }
+  var members: [ParentChildrenMember] { parentMembers + childMembers }
+  var parentMembers: [ParentChildrenMember] { hasParent ? [.parent] : [] }
+  var childMembers: [ParentChildrenMember] { (0..<children.count).map { .child($0) } }
 
   func isDirty(_ member: ParentChildrenMember) -> Bool {
     let (batch, i) = batch(member)

@@ -146,7 +146,10 @@ private struct KeptFamilies {
       try snapshot.externalIds(in: parent.soup, path: parent.fields.id, ownedBy: nil, dirty: true)
         + snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
     guard !dirty.isEmpty else { return }
-    for i in 0..<part.count where part.id(record: i).map(dirty.contains) ?? false { parents.insert(i) }
+    // A parent that is not in the soup is stored, whatever its children are: a later page would not bring it again.
+    let met = (0..<part.count).compactMap { i in part.id(record: i).flatMap { dirty.contains($0) ? (i, $0) : nil } }
+    let stored = try snapshot.entryIds(in: parent.soup, where: parent.fields.id, equalsEach: met.map { .text($0.1) })
+    for ((i, _), entries) in zip(met, stored) where !entries.isEmpty { parents.insert(i) }
     for (i, parent) in page.parents.enumerated() where parents.contains(parent) { children.insert(i) }
   }
 

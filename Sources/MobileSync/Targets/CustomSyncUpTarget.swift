@@ -24,26 +24,23 @@ struct CustomSyncUpTarget: SyncUpTarget {
       implementation: try TargetReader(json: json, label: "custom target").string("luaImpl"), target: settings.json)
   }
 
-  /// If the module creates records itself, it must avoid creating them twice: the engine may not be
-  /// able to query that server.
-  var looksForLostCreates: Bool { !functions.contains(.createOnServer) }
-
-  /// A module that sends by itself is the only one to know its server.
-  var comparesFields: Bool {
-    functions.isDisjoint(with: [.isNewerThanServer, .fetchLastModifiedDates, .updateOnServer, .deleteOnServer])
-  }
-
-  /// Dates are requested for many records at once; a comparison function is called for each record
-  /// right before it is sent.
-  var comparedAhead: Int {
-    if functions.contains(.isNewerThanServer) { return 0 }
-    return comparesFields ? UploadSettings.comparedAhead : CustomSyncUpTarget.datesAhead
+  var traits: UploadTraits {
+    UploadTraits {
+      // If the module creates records itself, it must avoid creating them twice: the engine may not be able to query that
+      // server.
+      $0.looksForLostCreates = !functions.contains(.createOnServer)
+      $0.answersForItself = functions.contains(.updateOnServer)
+      // A module that sends by itself is the only one to know its server.
+      $0.comparesFields = functions.isDisjoint(
+        with: [.isNewerThanServer, .fetchLastModifiedDates, .updateOnServer, .deleteOnServer])
+      // Dates are requested for many records at once; a comparison function is called for each record right before it is sent.
+      guard !functions.contains(.isNewerThanServer) else { return }
+      $0.comparedAhead = $0.comparesFields ? UploadSettings.comparedAhead : CustomSyncUpTarget.datesAhead
+    }
   }
 
   /// Few enough that the dates are still valid when the last record is sent.
   private static let datesAhead = 25
-
-  var answersForItself: Bool { functions.contains(.updateOnServer) }
 
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
     let answer = try await caller.object(.functions, [:], context.control, context.configuration)

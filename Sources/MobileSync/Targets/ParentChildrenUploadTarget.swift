@@ -39,6 +39,8 @@ package enum ParentReference: Sendable, Equatable {
   case id(String)
   /// The parent is sent in the same call and has no id yet.
   case sameCall
+  /// The child has no parent any more.
+  case none
 }
 
 /// The server's version of a family.

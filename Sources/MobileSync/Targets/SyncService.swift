@@ -14,7 +14,8 @@ package protocol SyncService: Sendable {
   /// The field names for targets that give none.
   var defaultFields: TargetFields { get }
 
-  /// Reads fields of records of one type.
+  /// Reads fields of records of one type. The targets of a service without types read their records themselves; see
+  /// ``SyncUpTarget/remoteVersions(type:_:fields:of:in:)``.
   /// - Returns: One version for each id, in order.
   /// - Throws: `RestError`.
   func versions(type: String, ids: [String], fields: [String], through client: any RestClient) async throws -> [ServerVersion]
@@ -28,6 +29,9 @@ package protocol SyncService: Sendable {
   /// - Throws: `RestError` unless the error is about this record.
   func send(_ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext) async throws -> UploadResult
 
+  /// Returns the form in which the server writes an id of ``defaultFields``; the id itself if it has one form.
+  func canonicalId(_ id: String) -> String
+
   /// Returns what a refusal says about the request; nil if the engine cannot act on it.
   func fault(of error: RestError) -> ServerFault?
 
@@ -40,18 +44,14 @@ package protocol SyncService: Sendable {
 extension SyncService {
   package var defaultUpKind: String? { nil }
 
-  package func versions(
-    type: String, ids: [String], fields: [String], through client: any RestClient
-  ) async throws -> [ServerVersion] { ids.map { _ in .unknown } }
-
-  package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
-
   package func send(
     _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
   ) async throws -> UploadResult {
     let kind = upKinds.first?.name ?? downKinds.first?.name ?? "custom"
     throw SyncError(.invalidTarget, "\(kind) target: a custom target must implement this upload itself")
   }
+
+  package func canonicalId(_ id: String) -> String { id }
 
   package func fault(of error: RestError) -> ServerFault? { nil }
 

@@ -7,30 +7,10 @@ import SmartStore
 package protocol SyncUpTarget: Sendable {
   var settings: UploadSettings { get }
 
-  /// Whether a create without an answer is looked up on the server before it is sent again.
-  var looksForLostCreates: Bool { get }
+  /// What the engine must know of the target before it sends.
+  var traits: UploadTraits { get }
 
-  /// Whether its answers to updates are the only source of information about a record.
-  var answersForItself: Bool { get }
-
-  /// The number of entries that are compared with the server at once, if that is more than a batch.
-  var comparedAhead: Int { get }
-
-  /// Whether to compare the values of fields instead of using ``remoteRecords``.
-  var comparesFields: Bool { get }
-
-  /// Whether the server applies an update only if the record is not newer than
-  /// ``UploadContext/date(of:in:)``.
-  var updatesWithCondition: Bool { get }
-
-  /// Whether creates carry a key by which the server recognizes a repetition; see
-  /// ``createKeys(_:of:known:in:)``.
-  var keysCreates: Bool { get }
-
-  /// Whether creates are sent before updates, and deletes last.
-  var sendsCreatesFirst: Bool { get }
-
-  /// Returns whether an update is sent after everything else of a run, if ``sendsCreatesFirst``
+  /// Returns whether an update is sent after everything else of a run, if ``UploadTraits/sendsCreatesFirst``
   /// orders it, because it changes how the rest is sent.
   func goesLast(_ i: Int, of batch: DirtyBatch) -> Bool
 
@@ -38,20 +18,8 @@ package protocol SyncUpTarget: Sendable {
   /// that it refers to.
   var references: [EntryReference] { get }
 
-  /// Whether entries of other syncs may refer to its entries by local ids; they are then found and
-  /// updated.
-  var isNamedByOthers: Bool { get }
-
   /// Additional soups whose entries are sent after those of the sync's soup.
   var companions: [UploadCompanion] { get }
-
-  /// The number of groups of a batch that may be in flight at once. Groups with the same record are
-  /// still sent one after the other.
-  var requestsAtOnce: Int { get }
-
-  /// The number of entries that are written back together if there is no create among them and none
-  /// is compared beforehand. Sending them again after a crash does no harm.
-  var largestBatch: Int { get }
 
   /// Returns what an update can send of an entry.
   func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers
@@ -110,19 +78,10 @@ package protocol SyncUpTarget: Sendable {
 
 extension SyncUpTarget {
   package var fields: TargetFields { settings.fields }
-  package var looksForLostCreates: Bool { true }
-  package var answersForItself: Bool { false }
-  package var comparedAhead: Int { 0 }
-  package var comparesFields: Bool { true }
-  package var updatesWithCondition: Bool { true }
-  package var keysCreates: Bool { false }
-  package var sendsCreatesFirst: Bool { false }
+  package var traits: UploadTraits { UploadTraits() }
   package func goesLast(_ i: Int, of batch: DirtyBatch) -> Bool { false }
   package var references: [EntryReference] { [] }
-  package var isNamedByOthers: Bool { false }
   package var companions: [UploadCompanion] { [] }
-  package var requestsAtOnce: Int { 1 }
-  package var largestBatch: Int { settings.maxBatchSize }
 
   package func sendable(_ plan: DirtyBatch.Plan) -> SendableMembers { SendableMembers(fields: plan.update ?? []) }
 
@@ -154,6 +113,38 @@ extension SyncUpTarget {
   ) async throws -> [RemoteRecord] {
     try await context.remoteRecords(type: type, ids: indices.map { batch.serverId($0) ?? "" }, dateField: fields.modificationDate)
   }
+}
+
+/// What the engine must know of a target before it sends; see ``SyncUpTarget/traits``.
+package struct UploadTraits: Sendable, Equatable {
+  /// Whether a create without an answer is looked up on the server before it is sent again.
+  package var looksForLostCreates = true
+  /// Whether the target's answers to updates are the only source of information about a record.
+  package var answersForItself = false
+  /// Whether to compare the values of fields instead of using ``SyncUpTarget/remoteRecords(type:_:of:in:)``.
+  package var comparesFields = true
+  /// The number of entries that are compared with the server at once, if that is more than a batch.
+  package var comparedAhead = 0
+  /// Whether the server applies an update only if the record is not newer than ``UploadContext/date(of:in:)``.
+  package var updatesWithCondition = true
+  /// Whether creates carry a key by which the server recognizes a repetition; see
+  /// ``SyncUpTarget/createKeys(_:of:known:in:)``.
+  package var keysCreates = false
+  /// Whether creates are sent before updates, and deletes last.
+  package var sendsCreatesFirst = false
+  /// Whether entries of other syncs may refer to the target's entries by local ids; they are then found and updated.
+  package var isNamedByOthers = false
+  /// The number of groups of a batch that may be in flight at once. Groups with the same record are still sent one after the
+  /// other.
+  package var requestsAtOnce = 1
+  /// The number of entries that are written back together if there is no create among them and none is compared beforehand;
+  /// nil for the size of a batch. Sending them again after a crash does no harm.
+  package var largestBatch: Int?
+
+  package init() {}
+
+  /// Creates the usual traits with some changes.
+  package init(_ change: (inout UploadTraits) -> Void) { change(&self) }
 }
 
 /// A field of entries that holds the id of an entry of some soup.

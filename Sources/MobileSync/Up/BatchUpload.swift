@@ -140,8 +140,8 @@ struct BatchUpload: Sendable {
   private func isGone(_ found: RemoteLookup.Found?) -> Bool {
     switch found {
     case .record(.deleted): true
-    case .record(.unknown): target.answersForItself || !target.looksForLostCreates
-    case .record(.unchanged), .record(.changed): target.answersForItself
+    case .record(.unknown): target.traits.answersForItself || !target.traits.looksForLostCreates
+    case .record(.unchanged), .record(.changed): target.traits.answersForItself
     default: false
     }
   }

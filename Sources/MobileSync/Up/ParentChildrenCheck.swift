@@ -21,8 +21,11 @@ struct ParentChildrenCheck {
   /// - Throws: `RestError` if the server does not answer. A refusal makes the server's version
   ///   unknown.
   func compare() async throws -> ParentChildrenFindings {
-    let flags = family.parent.flags(0)
-    guard !(flags.isLocal && flags.isCreated), let id = family.parent.serverId(0) else { return ParentChildrenFindings() }
+    var id: String?
+    if let flags = family.parentFlags {
+      guard !(flags.isLocal && flags.isCreated), let known = family.parent.serverId(0) else { return ParentChildrenFindings() }
+      id = known
+    }
     let bases = try await bases(), own = try await own(), remote = try await remote(id, bases)
     return ParentChildrenComparison(
       family: family, bases: bases, remote: remote, mergeMode: mergeMode, own: own.values, ownStamps: own.stamps
@@ -50,7 +53,7 @@ struct ParentChildrenCheck {
     let family = family
     return try await environment.store.read { snapshot in
       var values: [ParentChildrenMember: OwnValues] = [:], stamps: [ParentChildrenMember: Int64] = [:]
-      let sides = [(family.parent, [ParentChildrenMember.parent]), (family.children, Array(family.members.dropFirst()))]
+      let sides = [(family.parent, family.parentMembers), (family.children, family.childMembers)]
       for (batch, members) in sides {
         guard let first = members.first else { continue }
         let soup = family.side(first).soup
@@ -66,14 +69,18 @@ struct ParentChildrenCheck {
 
   // MARK: Asking
 
-  private func remote(_ id: String, _ bases: [ParentChildrenMember: JSONObject]) async throws -> ParentChildrenVersions {
+  /// - Parameter id: The parent's id; nil if a child is alone.
+  private func remote(_ id: String?, _ bases: [ParentChildrenMember: JSONObject]) async throws -> ParentChildrenVersions {
     var comparesDatesOnly = false
     for attempt in 0...ParentChildrenCheck.tries {
       comparesDatesOnly = comparesDatesOnly || attempt == ParentChildrenCheck.tries
       let fields = comparesDatesOnly ? (parent: [], children: []) : fieldsToRead(bases)
       do {
-        var remote = try await family.target.versions(
-          of: id, parent: fields.parent, children: fields.children, through: client)
+        var remote = ParentChildrenVersions(parent: .unknown, children: [:])
+        if let id {
+          remote = try await family.target.versions(
+            of: id, parent: fields.parent, children: fields.children, through: client)
+        }
         remote.hasFields = !fields.parent.isEmpty || !fields.children.isEmpty
         try await complete(&remote, fields.children)
         return remote
@@ -131,8 +138,9 @@ struct ParentChildrenCheck {
       }
       return refused.known(sent + names, of: type)
     }
-    let children = family.members.filter { $0 != .parent }
-    return (all(family.parent, info.parent.type, [.parent]), all(family.children, info.children.type, children))
+    return (
+      all(family.parent, info.parent.type, family.parentMembers), all(family.children, info.children.type, family.childMembers)
+    )
   }
 
   private func sent(_ batch: DirtyBatch) -> [String] { (batch.plan.update ?? []).filter { !$0.contains(".") } }

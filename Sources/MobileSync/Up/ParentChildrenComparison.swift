@@ -30,9 +30,9 @@ struct ParentChildrenComparison {
 
   var findings: ParentChildrenFindings {
     var findings = ParentChildrenFindings()
-    let flags = family.parent.flags(0)
-    compare(.parent, flags, remote.parent, &findings)
-    let goesAlong = family.info.relationship == .masterDetail && flags.isDeleted
+    let parent = family.parentFlags
+    if let parent { compare(.parent, parent, remote.parent, &findings) }
+    let goesAlong = family.info.relationship == .masterDetail && parent?.isDeleted ?? false
     for i in 0..<family.children.count {
       var flags = family.children.flags(i)
       if goesAlong { flags.isDeleted = true }

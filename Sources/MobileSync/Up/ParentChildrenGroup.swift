@@ -1,19 +1,31 @@
 import JSON
 import SmartStore
 
-/// A parent and its children as stored in their soups. Immutable.
+/// A parent and its children as stored in their soups, or a child alone whose parent is not in its soup. Immutable.
 struct ParentChildrenGroup: Sendable {
+  /// What a family is read by.
+  enum Key: Sendable, Hashable {
+    /// The entry id of a parent.
+    case parent(Int64)
+    /// The entry id of a child that has no parent in the soup.
+    case child(Int64)
+  }
+
   let target: any ParentChildrenUploadTarget
+  /// One entry; none if a child is alone.
   let parent: DirtyBatch
   let children: DirtyBatch
   /// The soups that both were read from.
   let soups: FamilySoups
 
   var info: ParentChildrenInfo { target.info }
-  /// The parent's id, a server id or a local one.
-  var parentId: String? { parent.recordId(0) }
+  var hasParent: Bool { parent.count > 0 }
+  /// The id of the stored parent, a server id or a local one; nil if a child is alone.
+  var parentId: String? { hasParent ? parent.recordId(0) : nil }
+  var parentFlags: LocalFlags? { hasParent ? parent.flags(0) : nil }
+  var parentAction: UploadAction { hasParent ? parent.action(0) : .nothing }
 
-  /// - Parameter parent: A batch of one entry.
+  /// - Parameter parent: A batch of one entry, or of none.
   init(
     _ target: any ParentChildrenUploadTarget, parent: DirtyBatch, children: DirtyBatch, soups: FamilySoups = FamilySoups()
   ) {
@@ -24,31 +36,40 @@ struct ParentChildrenGroup: Sendable {
   }
 
   /// Reads a family.
-  /// - Returns: nil if the parent no longer exists.
+  /// - Returns: nil if its first member no longer exists.
   init?(
-    _ entryId: Int64, _ target: any ParentChildrenUploadTarget, _ plans: ParentChildrenBatchPlans, in snapshot: StoreSnapshot
+    _ key: Key, _ target: any ParentChildrenUploadTarget, _ plans: ParentChildrenBatchPlans, in snapshot: StoreSnapshot
   ) throws {
     let info = target.info
-    let batch = try DirtyBatch(snapshot.entries([entryId], in: info.parent.soup), plan: plans.parents)
-    guard batch.count == 1 else { return nil }
-    let ids = try batch.recordId(0).map { id in
-      try snapshot.entryIds(in: info.children.soup, where: info.parentIdField, equals: .text(id))
+    var parents: [Int64] = [], children: [Int64] = []
+    switch key {
+    case .parent(let id): parents = [id]
+    case .child(let id): children = [id]
     }
-    let children = try DirtyBatch(snapshot.entries(ids ?? [], in: info.children.soup), plan: plans.children)
-    self.init(target, parent: batch, children: children, soups: try FamilySoups(info, in: snapshot))
+    let parent = try DirtyBatch(snapshot.entries(parents, in: info.parent.soup), plan: plans.parents)
+    if parent.count > 0, let id = parent.recordId(0) {
+      children = try snapshot.entryIds(in: info.children.soup, where: info.parentIdField, equals: .text(id))
+    }
+    let batch = try DirtyBatch(snapshot.entries(children, in: info.children.soup), plan: plans.children)
+    guard parent.count + batch.count > 0, parent.count == parents.count else { return nil }
+    self.init(target, parent: parent, children: batch, soups: try FamilySoups(info, in: snapshot))
   }
 
-  /// Returns the parents that are dirty or have a dirty child, by entry id.
-  static func dirty(_ info: ParentChildrenInfo, in snapshot: StoreSnapshot) throws -> [Int64] {
-    var ids = Set(try snapshot.dirtyEntryIds(in: info.parent.soup))
-    let parentIds = Set(
-      try snapshot.externalIds(in: info.children.soup, path: info.parentIdField, ownedBy: nil, dirty: true))
-    if !parentIds.isEmpty {
-      let found = try snapshot.entryIds(
-        in: info.parent.soup, where: info.parent.fields.id, equalsEach: parentIds.map { .text($0) })
-      for parents in found { ids.formUnion(parents) }
-    }
-    return ids.sorted()
+  /// Returns what there is to send: parents that are dirty or have a dirty child, then dirty children without a parent in the
+  /// soup.
+  static func dirty(_ info: ParentChildrenInfo, in snapshot: StoreSnapshot) throws -> [Key] {
+    var parents = Set(try snapshot.dirtyEntryIds(in: info.parent.soup))
+    var children = Set(try snapshot.dirtyEntryIds(in: info.children.soup))
+    guard !children.isEmpty else { return parents.sorted().map { .parent($0) } }
+    let parentIds = try snapshot.externalIds(in: info.children.soup, path: info.parentIdField, ownedBy: nil, dirty: true)
+    let found = try snapshot.entryIds(
+      in: info.parent.soup, where: info.parent.fields.id, equalsEach: parentIds.map { .text($0) })
+    for entries in found { parents.formUnion(entries) }
+    let there = zip(parentIds, found).filter { !$0.1.isEmpty }.map(\.0)
+    let families = try snapshot.entryIds(
+      in: info.children.soup, where: info.parentIdField, equalsEach: there.map { .text($0) })
+    for ids in families { children.subtract(ids) }
+    return parents.sorted().map { .parent($0) } + children.sorted().map { .child($0) }
   }
 
   // MARK: Members
@@ -81,11 +102,14 @@ struct ParentChildrenGroup: Sendable {
   }
 
   /// Whether the parent gets an id from the server.
-  var isParentNew: Bool { [.create, .upsert].contains(parent.action(0)) }
+  var isParentNew: Bool { [.create, .upsert].contains(parentAction) }
+
+  /// Returns the parent that a child names itself: a server id or a local one; nil if it names none.
+  func namedParent(of child: Int) -> String? { children.entry(child)[info.parentIdField]?.stringValue }
 
   var plan: ParentChildrenPlan {
     ParentChildrenPlan(
-      parent: parent.action(0), children: (0..<children.count).map(children.action), relationship: info.relationship)
+      parent: parentAction, children: (0..<children.count).map(children.action), relationship: info.relationship)
   }
 }
 

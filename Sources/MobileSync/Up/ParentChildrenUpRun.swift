@@ -3,7 +3,7 @@ import RestClient
 import SmartStore
 
 /// One run of a sync up of parents with their children: one family at a time, with both soups
-/// written back in one transaction.
+/// written back in one transaction. A child whose parent is not in the soup is sent alone.
 ///
 /// The families are selected at the start; those that become dirty later wait for the next run.
 struct ParentChildrenUpRun {
@@ -35,8 +35,9 @@ struct ParentChildrenUpRun {
     let inDoubt = try await settleLostCreates()
     let info = info
     try await indexParentIds()
+    try await writeServerIds()
     let claim = record.claim
-    let ids: [Int64]
+    let ids: [ParentChildrenGroup.Key]
     (ids, soups) = try await environment.store.read {
       (try ParentChildrenGroup.dirty(info, in: $0), try FamilySoups(info, in: $0))
     }
@@ -64,6 +65,15 @@ struct ParentChildrenUpRun {
     }
   }
 
+  private func writeServerIds() async throws {
+    let id = environment.service.defaultFields.id
+    for side in [info.parent, info.children] where side.fields.id == id {
+      try await record.writeServerIds(in: side.soup, at: id, own: side.fields)
+    }
+    guard info.parent.fields.id == id else { return }
+    try await record.writeServerIds(in: info.children.soup, at: info.parentIdField, own: nil)
+  }
+
   /// Creates an index for looking up the children of each family.
   private func indexParentIds() async throws {
     let soup = info.children.soup, field = info.parentIdField
@@ -84,7 +94,7 @@ struct ParentChildrenUpRun {
 
   // MARK: One family
 
-  private func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
+  private func upload(_ id: ParentChildrenGroup.Key, _ inDoubt: [String: Set<Int64>]) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
     var dates: [String: Int64] = [:]
     if state.options.mergeMode != .overwrite {
@@ -109,8 +119,8 @@ struct ParentChildrenUpRun {
   }
 
   /// Claims the rows of a family in their current state before they are sent, all or none.
-  /// - Returns: nil if the parent no longer exists, or if another run is sending one of the rows.
-  private func take(_ id: Int64) async throws -> ParentChildrenGroup? {
+  /// - Returns: nil if its first member no longer exists, or if another run is sending one of the rows.
+  private func take(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
     let target = target, plans = plans, lookups = lookups, soups = soups
     let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (ParentChildrenGroup?, Bool) in
       guard try soups.areSame(in: transaction), let family = try ParentChildrenGroup(id, target, plans, in: transaction) else {
@@ -125,7 +135,7 @@ struct ParentChildrenUpRun {
 
   private var percent: Int { ProgressCounter.percent(counter.done + 1, of: counter.total) }
 
-  private func read(_ id: Int64) async throws -> ParentChildrenGroup? {
+  private func read(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
     let target = target, plans = plans
     return try await environment.store.read { try ParentChildrenGroup(id, target, plans, in: $0) }
   }
@@ -136,20 +146,23 @@ struct ParentChildrenUpRun {
     return family.parent.entryIds.contains(where: parents.contains) || family.children.entryIds.contains(where: children.contains)
   }
 
-  /// Returns the changes that the updates of a family do not send.
-  private func unsentChanges(_ family: ParentChildrenGroup) async throws -> [ParentChildrenMember: UnsentChanges] {
+  private func changes(_ family: ParentChildrenGroup) async throws -> ParentChildrenChanges {
     let updates = family.members.filter { member in
       let (batch, i) = family.batch(member)
       return batch.action(i) == .update && batch.serverId(i) != nil && batch.plan.update != nil
     }
-    guard !updates.isEmpty else { return [:] }
+    guard !updates.isEmpty else { return ParentChildrenChanges() }
+    let field = info.parentIdField
     return try await environment.store.read { snapshot in
-      try updates.reduce(into: [:]) { found, member in
+      try updates.reduce(into: ParentChildrenChanges()) { found, member in
         let (batch, i) = family.batch(member), side = family.side(member)
         let base = try snapshot.baseObjects(of: [batch.entryIds[i]], in: side.soup)[batch.entryIds[i]]
-        found[member] = UnsentChanges(batch.entry(i), base: base, family.sendable(member), side.fields)
+        found.unsent[member] = UnsentChanges(batch.entry(i), base: base, family.sendable(member), side.fields)
         // A child is updated in any case if its parent gets an id.
-        if member != .parent, family.isParentNew { found[member] = found[member]?.beside }
+        if member != .parent, family.isParentNew { found.unsent[member] = found.unsent[member]?.beside }
+        if member != .parent, batch.entry(i)[field]?.isNull == true, base?[field]?.isNull == false {
+          found.detached.insert(member)
+        }
       }
     }
   }
@@ -160,8 +173,7 @@ struct ParentChildrenUpRun {
     let context = UploadContext(
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)
-    var upload = ParentChildrenUpload(
-      family, in: context, unsent: try await unsentChanges(family), isLastTry: isLastTry)
+    var upload = ParentChildrenUpload(family, in: context, try await changes(family), isLastTry: isLastTry)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
     let claim = record.claim, writer = ParentChildrenWriteBack(upload, claim), percent = percent, outcome = upload.outcome

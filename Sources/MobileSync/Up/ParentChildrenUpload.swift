@@ -1,6 +1,14 @@
 import JSON
 import RestClient
 
+/// What the updates of a family do not send.
+struct ParentChildrenChanges: Sendable {
+  /// Changes that no list names.
+  var unsent: [ParentChildrenMember: UnsentChanges] = [:]
+  /// Children that have lost their parent here.
+  var detached: Set<ParentChildrenMember> = []
+}
+
 /// The upload of one family: what is sent, and the result of every answer. Does not touch the
 /// store.
 struct ParentChildrenUpload: Sendable {
@@ -24,8 +32,7 @@ struct ParentChildrenUpload: Sendable {
   let family: ParentChildrenGroup
   let plan: ParentChildrenPlan
   private let context: UploadContext
-  /// The changes that the updates do not send.
-  private let unsent: [ParentChildrenMember: UnsentChanges]
+  private let changes: ParentChildrenChanges
   /// Whether this is the last attempt, which does not create records again that the server has
   /// lost.
   private let isLastTry: Bool
@@ -38,11 +45,11 @@ struct ParentChildrenUpload: Sendable {
   private(set) var parentIsGone = false
 
   init(
-    _ family: ParentChildrenGroup, in context: UploadContext, unsent: [ParentChildrenMember: UnsentChanges], isLastTry: Bool
+    _ family: ParentChildrenGroup, in context: UploadContext, _ changes: ParentChildrenChanges, isLastTry: Bool
   ) {
+    self.changes = changes
     self.family = family
     self.context = context
-    self.unsent = unsent
     self.isLastTry = isLastTry
     plan = family.plan
     answers = plan.removals.map { member in
@@ -98,17 +105,25 @@ struct ParentChildrenUpload: Sendable {
     // The last attempt compares nothing, because the first one decided which side wins.
     var context = context
     if isLastTry { context.mergeMode = .overwrite }
-    let parent = part.member == .parent ? nil : parentReference(call)
+    let parent = part.member == .parent ? nil : parentReference(part, call)
     return ParentChildrenRequest(member: part.member, upload: upload, batch: batch, context: context, parent: parent)
   }
 
-  /// Returns the children's reference to their parent: its id, or that it is in the same call.
-  private func parentReference(_ call: [ParentChildrenPlan.Part]) -> ParentReference? {
-    switch plan.parentAction {
+  /// Returns a child's reference to its parent: its id, or that it is in the same call.
+  private func parentReference(_ part: ParentChildrenPlan.Part, _ call: [ParentChildrenPlan.Part]) -> ParentReference? {
+    guard family.hasParent else { return ownReference(part) }
+    return switch plan.parentAction {
     case .delete, .removeLocally: nil
     case .create, .upsert: newParentId.map { .id($0) } ?? (call.contains { $0.member == .parent } ? .sameCall : nil)
     default: family.parentId.map { .id($0) }
     }
+  }
+
+  /// Returns the reference of a child whose parent is not in the soup: what it names itself.
+  private func ownReference(_ part: ParentChildrenPlan.Part) -> ParentReference? {
+    guard case .child(let i) = part.member else { return nil }
+    if let id = family.namedParent(of: i) { return .id(id) }
+    return part.action == .update && changes.detached.contains(part.member) ? ParentReference.none : nil
   }
 
   // MARK: Answers
@@ -118,9 +133,9 @@ struct ParentChildrenUpload: Sendable {
     var ready: [ParentChildrenPlan.Part] = []
     for part in parts {
       let (batch, i) = family.batch(part.member)
-      if let result = UploadAnswer.refusal(of: part.action, batch, i) {
+      if let result = UploadAnswer.refusal(of: part.action, batch, i) ?? missingParent(part) {
         answers.append(Answer(member: part.member, sent: family.sent(part), outcome: .failed, result: result))
-      } else if part.action == .update, let unsent = unsent[part.member], unsent.isAll {
+      } else if part.action == .update, let unsent = changes.unsent[part.member], unsent.isAll {
         answers.append(
           Answer(member: part.member, sent: family.sent(part), outcome: .skipped, result: .nothingToSend(unsent.names)))
       } else {
@@ -130,9 +145,20 @@ struct ParentChildrenUpload: Sendable {
     return ready
   }
 
+  /// Returns why a child cannot be sent whose parent is neither on the server nor in the soup.
+  private func missingParent(_ part: ParentChildrenPlan.Part) -> UploadResult? {
+    guard !family.hasParent, part.action != .delete, case .child(let i) = part.member,
+      let id = family.namedParent(of: i), id.hasPrefix(LocalField.localIdPrefix)
+    else { return nil }
+    let (soup, field) = (family.info.parent.soup, family.info.parentIdField)
+    return .failure(
+      "PARENT_MISSING",
+      "'\(field)' is '\(id)', and soup \(soup) has no entry with this id: save the parent, or give the entry another one")
+  }
+
   private mutating func take(_ part: ParentChildrenPlan.Part, _ given: UploadResult) {
     var result = given
-    if given.isSuccess, part.action == .update { result.unsent = unsent[part.member]?.names ?? [] }
+    if given.isSuccess, part.action == .update { result.unsent = changes.unsent[part.member]?.names ?? [] }
     let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)
     answers.append(Answer(member: part.member, sent: family.sent(part), outcome: outcome, result: result))
   }
@@ -158,7 +184,9 @@ struct ParentChildrenUpload: Sendable {
 
   /// Whether a child was refused for its reference, and no answer is about the parent itself.
   private var needsParent: Bool {
-    guard family.parent.serverId(0) != nil, [.nothing, .update].contains(plan.parentAction) else { return false }
+    guard family.hasParent, family.parent.serverId(0) != nil, [.nothing, .update].contains(plan.parentAction) else {
+      return false
+    }
     guard !answers.contains(where: { $0.member == .parent && ($0.outcome == .recreate || $0.outcome == .succeeded) }) else {
       return false
     }

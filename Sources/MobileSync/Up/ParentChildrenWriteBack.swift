@@ -40,7 +40,7 @@ struct ParentChildrenWriteBack: Sendable {
     if let id = upload.newParentId {
       try transaction.redirect(SoupReference(soup: info.children.soup, field: info.parentIdField), from: parentId, to: id)
     }
-    let parent = upload.family.parent.entryIds[0]
+    guard let parent = upload.family.parent.entryIds.first else { return }
     if upload.plan.deletesChildren, try transaction.entry(parent, in: info.parent.soup) == nil {
       try transaction.remove(children(of: parentId, in: transaction), from: info.children.soup)
     }

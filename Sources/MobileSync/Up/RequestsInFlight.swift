@@ -19,7 +19,7 @@ struct RequestsInFlight: Sendable {
         next += 1
         tasks.addTask { await send(chain) }
       }
-      while next < min(chains.count, max(1, target.requestsAtOnce)) { begin() }
+      while next < min(chains.count, max(1, target.traits.requestsAtOnce)) { begin() }
       while let ended = await tasks.next() {
         for (i, ending) in ended {
           endings[i] = ending
@@ -48,7 +48,7 @@ struct RequestsInFlight: Sendable {
   /// Returns chains of group positions. Groups with the same record are in one chain, so that its
   /// changes arrive in order.
   private func chains(_ groups: [UploadGroup]) -> [[Int]] {
-    guard target.requestsAtOnce > 1 else { return groups.isEmpty ? [] : [Array(groups.indices)] }
+    guard target.traits.requestsAtOnce > 1 else { return groups.isEmpty ? [] : [Array(groups.indices)] }
     var chains: [[Int]] = [], chainOf: [String: Int] = [:]
     for (i, group) in groups.enumerated() {
       let ids = group.indices.compactMap(batch.serverId), chain = ids.lazy.compactMap { chainOf[$0] }.first ?? chains.count

@@ -29,7 +29,7 @@ extension SyncUpRun {
     } else {
       var ids = chunk.toSend
       for next in ahead {
-        if ids.count >= target.comparedAhead { break }
+        if ids.count >= target.traits.comparedAhead { break }
         ids += next.toSend
       }
       compared = ComparedEntries(ids: Set(ids))
@@ -43,7 +43,7 @@ extension SyncUpRun {
 
   /// Returns the entries of a batch that are sent without a condition.
   private func unconditional(_ batch: DirtyBatch) -> [Int64] {
-    guard target.comparesFields else { return [] }
+    guard target.traits.comparesFields else { return [] }
     let context = context()
     return (0..<batch.count).filter { i in
       let action = batch.action(i)

@@ -15,7 +15,7 @@ extension SyncUpRun {
     return batch.entryIds.indices.filter { i in
       let id = batch.entryIds[i]
       guard updated.contains(id), compared.seen[id] != nil else { return false }
-      return !target.updatesWithCondition || context.date(of: i, in: batch) == nil
+      return !target.traits.updatesWithCondition || context.date(of: i, in: batch) == nil
     }.map { batch.entryIds[$0] }
   }
 

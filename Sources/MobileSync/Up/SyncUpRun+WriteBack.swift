@@ -7,10 +7,10 @@ extension SyncUpRun {
   mutating func writeBack(
     _ upload: BatchUpload, _ claimed: ClaimedBatch
   ) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
-    let unsettled = target.looksForLostCreates ? upload.unsettled : []
+    let unsettled = target.traits.looksForLostCreates ? upload.unsettled : []
     let writer = BatchWriteBack(
       upload: upload, repeated: claimed.repeated, soup: soup, soupNumber: soupNumber, fields: target.fields,
-      references: references, claim: record.claim, maker: target.looksForLostCreates ? state.id : nil, unsettled: unsettled,
+      references: references, claim: record.claim, maker: target.traits.looksForLostCreates ? state.id : nil, unsettled: unsettled,
       looked: unconditionalUpdates(upload))
     let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: lookup.waitMs)
     let answers = upload.answers, now = writer.claim.now

@@ -79,12 +79,15 @@ struct SyncUpRun {
     let soup = soup, registry = environment.targets
     soupNumber = try await environment.store.read { try $0.soupNumber(of: soup) }
     target = try await target.prepared(in: context())
+    if target.fields.id == environment.service.defaultFields.id {
+      try await record.writeServerIds(in: soup, at: target.fields.id, own: target.fields)
+    }
     var lost = LostCreates(soupName: soup, older: LostCreates.Older(lookup: lookup, plan: plan))
     lost.finder = (target, context())
     lost.isCounted = true
     let before = record.state.counts.succeeded, inDoubt = try await lost.resolve(record)
     let found = record.state.counts.succeeded - before
-    if target.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
+    if target.traits.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
     let phases = try await phases(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
     let total = phases.reduce(0) { $0 + $1.ids.count }
     counter = ProgressCounter(total: total)
@@ -113,7 +116,7 @@ struct SyncUpRun {
   /// Returns creates first and deletes last, if the target requires it; otherwise all entries in
   /// the order of their ids.
   private func phases(_ ids: [Int64]) async throws -> [Phase] {
-    guard target.sendsCreatesFirst else { return [Phase(ids: ids, hasCreates: true)] }
+    guard target.traits.sendsCreatesFirst else { return [Phase(ids: ids, hasCreates: true)] }
     var creates = Phase(hasCreates: true), updates = Phase(), deletes = Phase(), last = Phase(), order = CreateOrder()
     let soup = soup, plan = plan, size = 500
     for start in stride(from: 0, to: ids.count, by: size) {
@@ -147,8 +150,8 @@ struct SyncUpRun {
 
   private func batchSize(_ phase: Phase) -> Int {
     if target.keepsOrder(in: soup) { return 1 }
-    let isCompared = target.comparesFields && state.options.mergeMode != .overwrite
-    return phase.hasCreates || isCompared ? target.settings.maxBatchSize : target.largestBatch
+    let isCompared = target.traits.comparesFields && state.options.mergeMode != .overwrite
+    return phase.hasCreates || isCompared ? target.settings.maxBatchSize : target.traits.largestBatch ?? target.settings.maxBatchSize
   }
 
   private mutating func upload(_ chunks: [UploadChunk]) async throws {
@@ -283,7 +286,7 @@ extension SyncUpRun {
   /// Claims rows before they are sent, so that no other run sends them. If the answer to a create
   /// is lost, the next run knows what to look for.
   private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
-    try await record.take(batch, in: soup, number: soupNumber, target.looksForLostCreates ? lookup : nil, keys: keys)
+    try await record.take(batch, in: soup, number: soupNumber, target.traits.looksForLostCreates ? lookup : nil, keys: keys)
   }
 
   /// Returns the changes that the updates of a batch do not send, by position.
@@ -300,7 +303,7 @@ extension SyncUpRun {
   /// Returns the keys of the creates of a batch; repeated creates keep their earlier key.
   private func createKeys(_ batch: DirtyBatch) async throws -> [Int64: JSONObject] {
     let creates = (0..<batch.count).filter { batch.action($0) == .create }, soup = soup
-    guard target.keysCreates, !creates.isEmpty else { return [:] }
+    guard target.traits.keysCreates, !creates.isEmpty else { return [:] }
     let ids = creates.map { batch.entryIds[$0] }
     let uploads = try await environment.store.read { try $0.unsettledUploads(of: ids, in: soup) }
     let known = uploads.reduce(into: [Int64: JSONObject]()) { $0[$1.entryId] = SentCreate($1)?.key }

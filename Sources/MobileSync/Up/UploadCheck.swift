@@ -31,7 +31,7 @@ struct UploadCheck {
   func examine(_ batch: DirtyBatch) async throws -> Findings {
     let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
     var findings = Findings()
-    let known = target.comparesFields ? try await versions(asked, batch).filter { $0.value != .unknown } : [:]
+    let known = target.traits.comparesFields ? try await versions(asked, batch).filter { $0.value != .unknown } : [:]
     let bases = try await bases(known.keys, batch), own = try await own(batch)
     for (i, version) in known {
       if let date = date(of: version), let id = batch.serverId(i) { findings.dates[id] = date }

@@ -25,10 +25,14 @@ struct LinkUpTarget: SyncUpTarget {
   // MARK: Properties for the engine
 
   /// Relation changes may be sent twice.
-  var looksForLostCreates: Bool { false }
-  var answersForItself: Bool { true }
-  var comparesFields: Bool { false }
-  var updatesWithCondition: Bool { false }
+  var traits: UploadTraits {
+    UploadTraits {
+      $0.looksForLostCreates = false
+      $0.answersForItself = true
+      $0.comparesFields = false
+      $0.updatesWithCondition = false
+    }
+  }
 
   func remoteRecords(
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext

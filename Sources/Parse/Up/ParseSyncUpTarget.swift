@@ -25,16 +25,20 @@ struct ParseSyncUpTarget: SyncUpTarget {
 
   // MARK: Properties for the engine
 
-  var sendsCreatesFirst: Bool { true }
-  var keysCreates: Bool { rules.clientKeyField != nil || !rules.uniqueBy.isEmpty }
-  /// Parse Server does not support conditional requests.
-  var updatesWithCondition: Bool { false }
+  var traits: UploadTraits {
+    UploadTraits {
+      $0.sendsCreatesFirst = true
+      $0.keysCreates = rules.clientKeyField != nil || !rules.uniqueBy.isEmpty
+      // Parse Server does not support conditional requests.
+      $0.updatesWithCondition = false
+      $0.isNamedByOthers = true
+      $0.comparedAhead = Tuning.stampIds
+    }
+  }
 
   var references: [EntryReference] {
     target.pointers.compactMap { rule in rule.soup.map { EntryReference(path: rule.field + ".objectId", soup: $0) } }
   }
-
-  var isNamedByOthers: Bool { true }
 
   /// The soups of link rows.
   var companions: [UploadCompanion] {
@@ -108,8 +112,6 @@ struct ParseSyncUpTarget: SyncUpTarget {
   }
 
   // MARK: Comparing
-
-  var comparedAhead: Int { Tuning.stampIds }
 
   func remoteRecords(
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext

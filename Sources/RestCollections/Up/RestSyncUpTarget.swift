@@ -12,8 +12,8 @@ struct RestSyncUpTarget: SyncUpTarget {
   let up: UploadRules
   private let connections: RestConnections?
   /// The number of writes that the connection allows in parallel.
-  let requestsAtOnce: Int
-  let largestBatch: Int
+  private let requestsAtOnce: Int
+  private let largestBatch: Int
   /// The state of the current run.
   let memory = UploadMemory()
 
@@ -64,10 +64,17 @@ struct RestSyncUpTarget: SyncUpTarget {
   /// next batch. If the process is killed, no more creates than that remain uncertain.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.map { UploadGroup(uploads: [$0]) } }
 
-  var sendsCreatesFirst: Bool { true }
-  /// If the record was not read before, the response to an update decides.
-  var answersForItself: Bool { true }
-  var keysCreates: Bool { up.create?.once != nil }
+  var traits: UploadTraits {
+    UploadTraits {
+      $0.sendsCreatesFirst = true
+      // If the record was not read before, the response to an update decides.
+      $0.answersForItself = true
+      $0.keysCreates = up.create?.once != nil
+      $0.comparesFields = readsBeforeSending
+      $0.requestsAtOnce = requestsAtOnce
+      $0.largestBatch = largestBatch
+    }
+  }
 
   var references: [EntryReference] {
     up.dependencies.compactMap { dependency in
@@ -78,7 +85,7 @@ struct RestSyncUpTarget: SyncUpTarget {
   func keepsOrder(in soup: String) -> Bool { up.dependencies.contains { $0.soup == soup } }
 
   /// Whether to read records before sending them. A tag in the entry makes this unnecessary.
-  var comparesFields: Bool {
+  private var readsBeforeSending: Bool {
     switch up.precondition {
     case .check: true
     case .ifMatch, .ifUnmodifiedSince: up.tag.path.headerName != nil && up.hasRead
@@ -156,7 +163,7 @@ struct RestSyncUpTarget: SyncUpTarget {
   func remoteRecords(
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord] {
-    guard up.hasRead, comparesFields else { return indices.map { _ in .unchanged } }
+    guard up.hasRead, readsBeforeSending else { return indices.map { _ in .unchanged } }
     let versions = try await remoteVersions(type: type, indices, fields: [], of: batch, in: context)
     return versions.map { version in
       switch version {

@@ -47,18 +47,19 @@ extension Session {
     if path.count >= 2 {
       (orgId, userId) = (String(path[path.count - 2]), String(path[path.count - 1]))
     } else {
-      orgId = OrgId.ofToken(givenToken) ?? ""
+      orgId = RecordId.org(inToken: givenToken) ?? ""
     }
     flow = "token"
   }
 }
 
-/// Org ids. The first 15 characters are case-sensitive; the last three of the 18-character form encode which are capitals.
-enum OrgId {
+/// Ids of records and orgs. The first 15 characters are case-sensitive; the last three of the 18-character form encode which
+/// are capitals.
+enum RecordId {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
 
   /// Returns the 18-character org id in an access token; nil for tokens of another form.
-  static func ofToken(_ token: String) -> String? {
+  static func org(inToken token: String) -> String? {
     guard token.hasPrefix("00D"), let mark = token.firstIndex(of: "!") else { return nil }
     return complete(token[..<mark])
   }

@@ -11,7 +11,7 @@ struct BatchSyncUpTarget: SyncUpTarget {
 
   /// The server's limit of subrequests.
   static let largestBatch = 25
-  var comparedAhead: Int { UploadSettings.comparedAhead }
+  var traits: UploadTraits { UploadTraits { $0.comparedAhead = UploadSettings.comparedAhead } }
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) {

@@ -20,7 +20,7 @@ struct CollectionSyncUpTarget: SyncUpTarget {
   }
 
   /// Collections do not support conditional updates.
-  var updatesWithCondition: Bool { false }
+  var traits: UploadTraits { UploadTraits { $0.updatesWithCondition = false } }
 
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] {
     func all(_ action: UploadAction) -> [PlannedUpload] { uploads.filter { $0.action == action } }

@@ -42,7 +42,7 @@ struct ParentChildrenSyncUpTarget: ParentChildrenUploadTarget {
 
   func send(_ requests: [ParentChildrenRequest], through client: any RestClient) async throws -> [UploadResult] {
     let parts = requests.map { one in
-      let more: JSONObject = one.parent.map { [info.parentIdField: .string(name($0))] } ?? [:]
+      let more: JSONObject = one.parent.map { [info.parentIdField: value($0)] } ?? [:]
       return (
         referenceId: name(one.member), request: RecordRequests(one.batch, one.context).request(one.upload, adding: more)
       )
@@ -57,11 +57,12 @@ struct ParentChildrenSyncUpTarget: ParentChildrenUploadTarget {
     }
   }
 
-  /// Returns the parent's id, or a reference to the subrequest that creates the parent.
-  private func name(_ parent: ParentReference) -> String {
+  /// Returns the parent's id, a reference to the subrequest that creates the parent, or null.
+  private func value(_ parent: ParentReference) -> JSONValue {
     switch parent {
-    case .id(let id): id
+    case .id(let id): .string(id)
     case .sameCall: "@{parent.id}"
+    case .none: .null
     }
   }
 

@@ -8,7 +8,7 @@ import RestClient
 struct PlainSyncUpTarget: SyncUpTarget {
   let settings: UploadSettings
 
-  var comparedAhead: Int { UploadSettings.comparedAhead }
+  var traits: UploadTraits { UploadTraits { $0.comparedAhead = UploadSettings.comparedAhead } }
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) {
