@@ -10,7 +10,8 @@ extension SyncUpRun {
     let unsettled = target.traits.looksForLostCreates ? upload.unsettled : []
     let writer = BatchWriteBack(
       upload: upload, repeated: claimed.repeated, soup: soup, soupNumber: soupNumber, fields: target.fields,
-      references: references, claim: record.claim, maker: target.traits.looksForLostCreates ? state.id : nil, unsettled: unsettled,
+      references: references, claim: record.claim, maker: target.traits.looksForLostCreates ? state.id : nil,
+      unsettled: unsettled,
       looked: unconditionalUpdates(upload))
     let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: lookup.waitMs)
     let answers = upload.answers, now = writer.claim.now

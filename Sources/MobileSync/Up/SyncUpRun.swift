@@ -151,7 +151,8 @@ struct SyncUpRun {
   private func batchSize(_ phase: Phase) -> Int {
     if target.keepsOrder(in: soup) { return 1 }
     let isCompared = target.traits.comparesFields && state.options.mergeMode != .overwrite
-    return phase.hasCreates || isCompared ? target.settings.maxBatchSize : target.traits.largestBatch ?? target.settings.maxBatchSize
+    return phase.hasCreates || isCompared
+      ? target.settings.maxBatchSize : target.traits.largestBatch ?? target.settings.maxBatchSize
   }
 
   private mutating func upload(_ chunks: [UploadChunk]) async throws {

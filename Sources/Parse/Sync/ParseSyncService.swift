@@ -26,4 +26,16 @@ package struct ParseSyncService: SyncService {
       }
     ]
   }
+
+  // MARK: Look-ups
+
+  /// Fails: the targets read their records themselves, because only they know where these are.
+  package func versions(
+    type: String, ids: [String], fields: [String], through client: any RestClient
+  ) async throws -> [ServerVersion] {
+    throw SyncError(.invalidTarget, "parse targets read their records themselves")
+  }
+
+  /// Returns nil: records have no type by which they could be searched for. A key of the client finds a create whose response was lost.
+  package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
 }

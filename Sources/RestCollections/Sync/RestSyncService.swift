@@ -32,4 +32,16 @@ package struct RestSyncService: SyncService {
       }
     ]
   }
+
+  // MARK: Look-ups
+
+  /// Fails: the targets read their records themselves, because only they know where these are.
+  package func versions(
+    type: String, ids: [String], fields: [String], through client: any RestClient
+  ) async throws -> [ServerVersion] {
+    throw SyncError(.invalidTarget, "rest targets read their records themselves")
+  }
+
+  /// Returns nil: records have no type by which they could be searched for. A key, or a list that the target names, finds a create whose response was lost.
+  package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
 }
