@@ -3,7 +3,7 @@ import SmartStore
 
 /// A parent and its children as stored in their soups, or a child alone whose parent is not in its soup. Immutable.
 struct ParentChildrenGroup: Sendable {
-  /// What a family is read by.
+  /// Finds a family in the soups.
   enum Key: Sendable, Hashable {
     /// The entry id of a parent.
     case parent(Int64)

@@ -36,6 +36,7 @@ package struct ParseSyncService: SyncService {
     throw SyncError(.invalidTarget, "parse targets read their records themselves")
   }
 
-  /// Returns nil: records have no type by which they could be searched for. A key of the client finds a create whose response was lost.
+  /// Returns nil: records have no type by which they could be searched for.
+  /// A key of the client finds a create whose response was lost.
   package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
 }

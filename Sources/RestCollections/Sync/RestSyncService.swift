@@ -42,6 +42,7 @@ package struct RestSyncService: SyncService {
     throw SyncError(.invalidTarget, "rest targets read their records themselves")
   }
 
-  /// Returns nil: records have no type by which they could be searched for. A key, or a list that the target names, finds a create whose response was lost.
+  /// Returns nil: records have no type by which they could be searched for.
+  /// A key, or a list that the target names, finds a create whose response was lost.
   package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
 }
