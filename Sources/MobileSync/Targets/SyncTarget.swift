@@ -90,7 +90,7 @@ package struct RecordDates: Sendable, Equatable {
   package func stamp(_ value: JSONValue) -> Int64? {
     switch value {
     case .string(let text): stamp(text)
-    case .integer, .number: stamp(value.text)
+    case .integer, .number, .decimal: stamp(value.text)
     default: nil
     }
   }

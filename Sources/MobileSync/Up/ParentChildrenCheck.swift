@@ -110,7 +110,7 @@ struct ParentChildrenCheck {
       family.children.serverId(i).map { remote.child($0) == .deleted } ?? false
     }
     guard remote.parent != .deleted else { return }
-    for type in Set(missing.map { family.type(.child($0)) }).sorted() {
+    for type in IdSet(missing.map { family.type(.child($0)) }).sorted() {
       let ids = missing.filter { family.type(.child($0)) == type }.compactMap(family.children.serverId)
       let versions = try await environment.service.versions(
         type: type, ids: ids, fields: [info.children.fields.modificationDate] + fields, through: client)

@@ -41,7 +41,7 @@ struct ParentChildrenGroup: Sendable {
   /// Returns the parents that are dirty or have a dirty child, by entry id.
   static func dirty(_ info: ParentChildrenInfo, in snapshot: StoreSnapshot) throws -> [Int64] {
     var ids = Set(try snapshot.dirtyEntryIds(in: info.parent.soup))
-    let parentIds = Set(
+    let parentIds = IdSet(
       try snapshot.externalIds(in: info.children.soup, path: info.parentIdField, ownedBy: nil, dirty: true))
     if !parentIds.isEmpty {
       let found = try snapshot.entryIds(

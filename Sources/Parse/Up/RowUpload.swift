@@ -15,7 +15,7 @@ struct RowUpload: Sendable {
   /// The create omits a part, which an update sends right after it.
   var isPartial = false
   /// Members with pointers that the create omits.
-  var leftOut = Set<String>()
+  var leftOut = IdSet()
   /// The id of an existing object that is adopted instead of creating one.
   var adopted: String?
   var request: ObjectRequest?

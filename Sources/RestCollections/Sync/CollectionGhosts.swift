@@ -18,10 +18,10 @@ struct CollectionGhosts: Sendable {
   /// - Parameter localIds: The ids of entries without local changes.
   /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refused request, which says
   ///   nothing about any record.
-  func remote(among localIds: [String]) async throws -> Set<String> {
+  func remote(among localIds: [String]) async throws -> IdSet {
     switch target.ghosts.mode {
-    case .none: return Set(localIds)
-    case .perId: return try checked(localIds, Set(try await existing(localIds)))
+    case .none: return IdSet(localIds)
+    case .perId: return try checked(localIds, IdSet(try await existing(localIds)))
     case .fullList: return try await byWalks(localIds)
     }
   }
@@ -53,7 +53,7 @@ struct CollectionGhosts: Sendable {
 
   // MARK: Reading the whole list
 
-  private func byWalks(_ localIds: [String]) async throws -> Set<String> {
+  private func byWalks(_ localIds: [String]) async throws -> IdSet {
     let first = try await walk()
     let candidates = localIds.filter { !first.ids.contains($0) }
     guard !candidates.isEmpty else { return first.ids }
@@ -77,7 +77,7 @@ struct CollectionGhosts: Sendable {
   }
 
   private struct Walked {
-    var ids = Set<String>()
+    var ids = IdSet()
     var shifts = false
   }
 
@@ -159,7 +159,7 @@ struct CollectionGhosts: Sendable {
 
   /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than the target allows, unless
   ///   the removal is forced.
-  private func checked(_ localIds: [String], _ remote: Set<String>) throws -> Set<String> {
+  private func checked(_ localIds: [String], _ remote: IdSet) throws -> IdSet {
     let gone = localIds.count { !remote.contains($0) }
     if let refusal = target.ghosts.refusal(gone: gone, of: localIds.count, isForced: context.isForced) { throw refusal }
     return remote

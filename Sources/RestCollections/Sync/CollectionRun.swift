@@ -17,11 +17,11 @@ actor CollectionRun {
   private var walk: PageWalk
   private var tracker: WatermarkTracker
   private var timer: WalkTimer
-  private var validators: [String: PageValidator]
+  private var validators: IdMap<PageValidator>
   private var marks: DetailMarks
   /// The item count of the fullest page in this run that had a next page.
   private var largestPage = 0
-  private var visited = Set<String>()
+  private var visited = IdSet()
   /// Whether the run continues an earlier one.
   private let isResumed: Bool
   /// Whether stored pages belong to another account or target and are deleted with the first page.
@@ -34,7 +34,7 @@ actor CollectionRun {
   /// Whether the first request sends a stored token, which may have expired.
   private var usesToken: Bool
   /// Ids seen by this run, if it removes all others.
-  private var seen = Set<String>()
+  private var seen = IdSet()
   /// Whether this run has seen an item whose id is unknown.
   private var hasSeenNamelessItems = false
 

@@ -110,7 +110,7 @@ package struct IndexProjection {
     if let exact = Int64(text) { return .integer(exact) }
     guard let real = Double(text), !real.isNaN else { return .null }
     if real >= 0x1p63 { return .integer(.max) }
-    return .integer(real <= -0x1p63 ? .min : Int64(real))
+    return .integer(real <= -0x1p63 ? .min : Int64(saturating: real))
   }
 
   private func projected(
