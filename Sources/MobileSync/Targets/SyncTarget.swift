@@ -90,7 +90,8 @@ package struct RecordDates: Sendable, Equatable {
   package func stamp(_ value: JSONValue) -> Int64? {
     switch value {
     case .string(let text): stamp(text)
-    case .integer, .number, .decimal: stamp(value.text)
+    case .integer, .number: stamp(value.text)
+    case .decimal(let text): stamp(text) ?? value.doubleValue.flatMap { stamp("\($0)") }
     default: nil
     }
   }
