@@ -84,6 +84,10 @@ package struct IdMap<Value>: Sequence, ExpressibleByDictionaryLiteral {
     IdMap<Other>(members: try members.compactMapValues(transform))
   }
 
+  package func filter(_ isKept: (Element) throws -> Bool) rethrows -> IdMap {
+    IdMap(members: try members.filter { try isKept((key: $0.key.text, value: $0.value)) })
+  }
+
   package mutating func removeAll() { members.removeAll() }
 
   @discardableResult

@@ -99,7 +99,7 @@ struct GhostRun: Sendable {
     guard !ghosts.isEmpty else { return 0 }
     let remainingOwners = try await remainingOwners(of: ghosts, in: mapping), run = self
     // If the soup was registered again, its entries have the same numbers and other records.
-    let asked = Set(ghosts.map(\.recordId))
+    let asked = IdSet(ghosts.map(\.recordId))
     var removed = 0
     for start in stride(from: 0, to: ghosts.count, by: GhostRun.removedAtOnce) {
       let ids = ghosts[start..<min(start + GhostRun.removedAtOnce, ghosts.count)].map(\.entryId)

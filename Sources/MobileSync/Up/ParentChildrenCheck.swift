@@ -93,7 +93,7 @@ struct ParentChildrenCheck {
 
   /// - Returns: Whether fewer fields are left to read.
   private func note(_ error: RestError, _ asked: (parent: [String], children: [String])) -> Bool {
-    let parents = Set(sent(family.parent)), children = Set(sent(family.children))
+    let parents = IdSet(sent(family.parent)), children = IdSet(sent(family.children))
     let all =
       asked.parent.map { (name: $0, type: info.parent.type, isListed: parents.contains($0)) }
       + asked.children.map { (name: $0, type: info.children.type, isListed: children.contains($0)) }

@@ -93,7 +93,7 @@ struct ParseGhosts: Sendable {
 
   /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than is plausible, unless the
   ///   removal is forced.
-  private func guarded(_ localIds: [String], _ remote: Set<String>, _ className: String) throws -> Set<String> {
+  private func guarded(_ localIds: [String], _ remote: IdSet, _ className: String) throws -> IdSet {
     try check(gone: localIds.count { !remote.contains($0) }, of: localIds.count, className)
     return remote
   }

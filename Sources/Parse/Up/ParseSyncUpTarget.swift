@@ -128,7 +128,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
   func wholeRecords(
     _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [Int: JSONObject] {
-    let ids = Set(indices.compactMap(batch.serverId)).sorted()
+    let ids = IdSet(indices.compactMap(batch.serverId)).sorted()
     let found = try await exchange(context).objects(ids, in: target.className, keys: nil, chunk: Tuning.stampIds)
     return indices.reduce(into: [:]) { whole, i in
       whole[i] = batch.serverId(i).flatMap { found[$0] }.map(ParseSyncUpTarget.stored)

@@ -32,17 +32,17 @@ struct CollectionGhosts: Sendable {
   /// - Throws: ``SyncError`` `.tooManyGhosts`, and `.unexpectedAnswer` if the list does not show it; `RestError` for a refused
   ///   request.
   func existence(of ids: [String]) async throws -> [RecordExistence] {
-    var unknown = Set<String>(), present = Set<String>()
+    var unknown = IdSet(), present = IdSet()
     switch target.ghosts.mode {
     case .none: return ids.map { _ in .unknown }
-    case .perId: present = Set(try await existing(ids))
+    case .perId: present = IdSet(try await existing(ids))
     case .fullList:
       let first = try await walk()
       present = first.ids
       let candidates = ids.filter { !present.contains($0) }
       if target.up?.read != nil {
         present.formUnion(try await existing(Array(candidates.prefix(CollectionGhosts.readAtOnce))))
-        unknown = Set(candidates.dropFirst(CollectionGhosts.readAtOnce))
+        unknown = IdSet(candidates.dropFirst(CollectionGhosts.readAtOnce))
       } else if !candidates.isEmpty, confirmation(first) == .walks {
         present.formUnion(try await walk().ids)
       }
@@ -138,7 +138,9 @@ struct CollectionGhosts: Sendable {
     walked.ids.subtract(page.removed)
     walked.ids.subtract(page.excluded)
     let step = walk.accept(page)
-    if case .again = step { try await connection.wait(seconds: pauses.next(response, target)) }
+    if case .again = step {
+      try await connection.wait(seconds: pauses.next(response, target, nowMs: context.configuration.now()))
+    }
     return step
   }
 

@@ -111,7 +111,7 @@ actor CollectionRun {
       }
       let page = try reader.read(response, number: walk.pageNumber)
       if page.isPending {
-        try await client.connection.wait(seconds: pauses.next(response, target))
+        try await client.connection.wait(seconds: pauses.next(response, target, nowMs: context.configuration.now()))
         continue
       }
       return try await deliver(page, response, name)
@@ -403,12 +403,12 @@ struct PendingPauses {
   /// Returns the seconds to wait before the next attempt.
   ///
   /// - Throws: ``SyncError`` `.unexpectedAnswer` after too many attempts.
-  mutating func next(_ response: ConnectionResponse, _ target: RestTarget) throws -> Double {
+  mutating func next(_ response: ConnectionResponse, _ target: RestTarget, nowMs: Int64) throws -> Double {
     guard count < PendingPauses.most else {
       throw SyncError(target.pageError(.wrongShape, 1, "the server is still computing the list (202), after \(count) pauses"))
     }
     count += 1
-    let asked = response.header("Retry-After").flatMap { Double($0) }
-    return min(60, max(0, asked ?? Double(1 << (count - 1))))
+    let asked = response.header("Retry-After").flatMap { RetryAfter.seconds($0, now: Double(nowMs) / 1000) }
+    return min(60, asked ?? Double(1 << (count - 1)))
   }
 }

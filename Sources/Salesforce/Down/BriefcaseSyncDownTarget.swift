@@ -153,7 +153,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   /// Follows relay tokens; pages that bring no new id must end.
   struct RelayTrail: Sendable {
     private var trail = QueryTrail()
-    private var seen = Set<String>()
+    private var seen = IdSet()
 
     mutating func note(_ page: PrimingPage) throws(SyncError) {
       let before = seen.count
