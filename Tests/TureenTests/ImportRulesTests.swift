@@ -15,6 +15,12 @@ import Testing
     ImportRecord(line: 2, members: object.map { ($0.key, .json($0.value)) })
   }
 
+  private func typed(_ types: [String: CellType]) -> ImportRules {
+    var typed = rules
+    typed.foundTypes = types
+    return typed
+  }
+
   private func updated(_ record: ImportRecord, _ entry: JSONObject, _ rules: ImportRules? = nil) throws -> JSONObject? {
     guard case .update(let entry) = try (rules ?? self.rules).decide(record, entries: [entry]) else { return nil }
     return entry
@@ -74,11 +80,10 @@ import Testing
   @Test(arguments: ["1e999", "-1e400", "[1e999]", #"{"a":1E+400}"#]) func numberTooLarge_isABadLine(number: String) throws {
     let value = try JSONValue(parsing: number)
     #expect(throws: ImportProblem.self) { _ = try rules.decide(json(["Key": "k", "New": value]), entries: [entry]) }
-    var rules = rules
-    rules.foundTypes = ["New": .number]
-    #expect(throws: ImportProblem.self) { _ = try rules.decide(cells(["Key": "k", "New": number]), entries: [entry]) }
+    let typed = typed(["New": .number])
+    #expect(throws: ImportProblem.self) { _ = try typed.decide(cells(["Key": "k", "New": number]), entries: [entry]) }
     #expect(
-      try updated(cells(["Key": "k", "New": "18446744073709551616"]), entry, rules)?["New"]?.text == "18446744073709551616")
+      try updated(cells(["Key": "k", "New": "18446744073709551616"]), entry, typed)?["New"]?.text == "18446744073709551616")
   }
 
   @Test func changedValues_getTheTypeOfTheField_andTheFlags() throws {
