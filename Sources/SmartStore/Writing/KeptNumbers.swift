@@ -20,7 +20,8 @@ enum KeptNumbers {
   static func restored(_ saved: JSONValue, from stored: JSONValue) -> JSONValue? {
     switch (saved, stored) {
     case (.integer, .decimal), (.number, .decimal), (.decimal, .decimal):
-      return saved.doubleValue == stored.doubleValue && saved.text != stored.text ? stored : nil
+      guard saved.doubleValue == stored.doubleValue, saved.text != stored.text else { return nil }
+      return stored
     case (.object(var object), .object(let before)):
       var isChanged = false
       for (key, value) in object {
@@ -28,7 +29,8 @@ enum KeptNumbers {
         object[key] = kept
         isChanged = true
       }
-      return isChanged ? .object(object) : nil
+      guard isChanged else { return nil }
+      return .object(object)
     case (.array(var list), .array(let before)) where list.count == before.count:
       var isChanged = false
       for i in list.indices {
@@ -36,7 +38,8 @@ enum KeptNumbers {
         list[i] = kept
         isChanged = true
       }
-      return isChanged ? .array(list) : nil
+      guard isChanged else { return nil }
+      return .array(list)
     default: return nil
     }
   }
