@@ -76,8 +76,8 @@ import Testing
       of: """
         tureen.configure { connections = { api = { baseURL = "\(server.url)" } } }
         assert(await(smartstore.registerSoup, "s", { { path = "id", type = "string" } }))
-        local state = assert(await(mobilesync.syncDown, { type = "rest", connection = "api", url = "/" }, "s", {}))
-        return { state.status, state.error:find("\(says)", 1, true) ~= nil, state.error:find("no answer", 1, true) == nil }
+        local _, err = await(mobilesync.syncDown, { type = "rest", connection = "api", url = "/" }, "s", {})
+        return { err.sync.status, err.message:find("\(says)", 1, true) ~= nil, err.message:find("no answer", 1, true) == nil }
         """, before: before)
     #expect(result == ["FAILED", true, true] && server.requests.count == 1)
   }

@@ -31,9 +31,9 @@ import Tureen
       of: """
         tureen.configure { connections = { api = { baseURL = "\(server.url)" } } }
         assert(await(smartstore.registerSoup, "s", { { path = "id", type = "string" } }))
-        local state = assert(await(mobilesync.syncDown, { type = "rest", connection = "api", url = "/" }, "s", {}, "d"))
+        local _, err = await(mobilesync.syncDown, { type = "rest", connection = "api", url = "/" }, "s", {}, "d")
         local kept = assert(await(mobilesync.getSyncStatus, "d"))
-        return { state.status, kept.status, kept.resumeAt > os.time() * 1000 }
+        return { err.sync.status, kept.status, kept.resumeAt > os.time() * 1000 }
         """, before: before)
     #expect(result == ["STOPPED", "STOPPED", true])
   }
