@@ -4,14 +4,26 @@ import RecordScan
 /// Scripts read numbers as integers of 64 bits and doubles. If a script saves an entry that it has read, the members that it
 /// left alone keep the digits of the stored entry: `18446744073709551615` does not become `1.8446744073709552e+19`.
 enum KeptNumbers {
-  /// Whether a text may hold entries that were read here, with numbers that a script cannot hold.
+  /// Whether a text may hold entries that were read here, with numbers that a script cannot hold. A script writes those with a
+  /// fraction or an exponent; times in texts are none.
   static func mayMatter(in entries: [UInt8]) -> Bool {
-    let hasIds = entries.indices.contains { isId(at: $0, in: entries) }
-    return hasIds && entries.indices.dropFirst().contains { isFraction(entries[$0]) && entries[$0 - 1].isASCIIDigit }
-  }
-
-  private static func isId(at i: Int, in entries: [UInt8]) -> Bool {
-    entries[i] == UInt8(ascii: "_") && entries[i...].starts(with: SoupField.entryId.utf8)
+    entries.withUnsafeBufferPointer { bytes in
+      var isText = false, hasIds = false, hasFractions = false, i = 0
+      while i < bytes.count, !(hasIds && hasFractions) {
+        let byte = bytes[i]
+        if byte == UInt8(ascii: "\"") {
+          isText.toggle()
+        } else if isText, byte == UInt8(ascii: "\\") {
+          i += 1
+        } else if isText, byte == UInt8(ascii: "_") {
+          hasIds = hasIds || bytes[i...].starts(with: SoupField.entryId.utf8)
+        } else if !isText, isFraction(byte), i > 0, bytes[i - 1].isASCIIDigit {
+          hasFractions = true
+        }
+        i += 1
+      }
+      return hasIds && hasFractions
+    }
   }
 
   private static func isFraction(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ".") || byte | UInt8.caseBit == UInt8(ascii: "e") }
