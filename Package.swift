@@ -103,7 +103,7 @@ let package = Package(
         sandbox("NIOHTTP1", "swift-nio"),
       ]),
     .target(name: "SandboxOrg", dependencies: ["SandboxServer", "Database", "JSON", "RecordScan", "Support"]),
-    .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),
+    .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON", "Support"]),
     .target(name: "SandboxParse", dependencies: ["SandboxServer", "JSON", "Support"]),
     .target(
       name: "Tureen",

@@ -1,3 +1,5 @@
+import Support
+
 /// The members of a JSON object, in order. Most are options and states with a dozen keys, where
 /// look-ups are linear; a large object has an index.
 public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionaryLiteral {
@@ -5,22 +7,10 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
 
   private var members: [(key: String, value: JSONValue)] = []
   /// The positions of the keys; nil for a small object, and after a removal until the next addition.
-  private var index: [KeyBytes: Int]?
+  private var index: [ExactText: Int]?
 
   /// Members up to which comparing every key is faster than an index.
   private static let fewMembers = 16
-
-  /// A key that is equal to another one if its bytes are.
-  private struct KeyBytes: Hashable {
-    let text: String
-
-    static func == (a: KeyBytes, b: KeyBytes) -> Bool { a.text.hasSameBytes(as: b.text) }
-
-    func hash(into hasher: inout Hasher) {
-      var text = text
-      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-  }
 
   public init() {}
 
@@ -54,15 +44,15 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
 
   /// Two keys are equal if their bytes are.
   private func position(_ key: String) -> Int? {
-    if let index { return index[KeyBytes(text: key)] }
-    return members.firstIndex { $0.key.hasSameBytes(as: key) }
+    if let index { return index[ExactText(key)] }
+    return members.firstIndex { $0.key == key }
   }
 
   /// Makes the index of an object that needs one.
   private mutating func reindex() {
     index = nil
     guard members.count > Self.fewMembers else { return }
-    index = Dictionary(members.enumerated().map { (KeyBytes(text: $1.key), $0) }) { first, _ in first }
+    index = Dictionary(members.enumerated().map { (ExactText($1.key), $0) }) { first, _ in first }
   }
 
   /// Returns the members that satisfy `isKept`, in order.
@@ -84,7 +74,7 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
   /// Appends a member whose key is new.
   private mutating func append(_ key: String, _ value: JSONValue) {
     members.append((key, value))
-    if index != nil { index?[KeyBytes(text: key)] = members.count - 1 } else if members.count > Self.fewMembers { reindex() }
+    if index != nil { index?[ExactText(key)] = members.count - 1 } else if members.count > Self.fewMembers { reindex() }
   }
 
   public func makeIterator() -> IndexingIterator<[Element]> { members.makeIterator() }

@@ -59,7 +59,7 @@ struct JSONParser {
       switch kind {
       case .true: return .bool(true)
       case .false: return .bool(false)
-      case .number: return JSONParser.number(slice)
+      case .number: return JSONParser.exactNumber(slice)
       case .plainString: return .string(String(decoding: slice, as: UTF8.self))
       case .escapedString: return .string(JSONParser.unescaped(slice))
       default: return .null
@@ -124,7 +124,12 @@ struct JSONParser {
 }
 
 extension JSONValue {
-  /// Parses the digits of a scanned number.
+  /// Parses the digits of a scanned number, and keeps them.
+  package static func exactNumber(parsing digits: UnsafeRawBufferPointer) -> JSONValue {
+    JSONParser.exactNumber(digits.bindMemory(to: UInt8.self))
+  }
+
+  /// Parses the digits of a scanned number; one that no integer of 64 bits and no double can hold becomes the nearest.
   public static func number(parsing digits: UnsafeRawBufferPointer) -> JSONValue {
     JSONParser.number(digits.bindMemory(to: UInt8.self))
   }

@@ -69,6 +69,7 @@ extension JSONValue {
     case .bool(let value): out.append(contentsOf: (value ? "true" : "false").utf8)
     case .integer(let value): JSONText.append(value, to: &out)
     case .number(let value): JSONText.append(value, to: &out)
+    case .decimal(let text): out.append(contentsOf: text.utf8)
     case .string(let value): JSONText.appendQuoted(value, to: &out)
     case .array(let elements):
       out.append(UInt8(ascii: "["))

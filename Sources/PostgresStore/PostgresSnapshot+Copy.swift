@@ -20,7 +20,7 @@ extension PostgresSnapshot {
   }
 
   func countersToCopy() throws -> CopiedCounters {
-    var fences: [String: Int64] = [:]
+    var fences: IdMap<Int64> = [:]
     for row in try query("SELECT name, fence FROM \(schema).leases").map({ $0 }) {
       fences[try row.string(0)] = try row.int64(1)
     }

@@ -90,7 +90,7 @@ extension PostgresSnapshot {
 
   // MARK: Echoes
 
-  func echoes(in name: String, idPath: String) throws -> [String: Int64] {
+  func echoes(in name: String, idPath: String) throws -> IdMap<Int64> {
     let table = try table(name), value = table.value(idPath)
     return try idsByText(
       """
@@ -102,7 +102,7 @@ extension PostgresSnapshot {
 
   func uploadSequence() throws -> Int64 { try query("SELECT uploads FROM \(schema).state").only().int64(0) }
 
-  func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
+  func uploads(in name: String, idPath: String, since mark: Int64) throws -> IdMap<Int64> {
     let table = try table(name), value = table.value(idPath)
     let rows = try query(
       """
@@ -110,7 +110,7 @@ extension PostgresSnapshot {
       LEFT JOIN (SELECT id, \(value.selected) AS v FROM \(table.sql)) t ON t.id = o.entry
       WHERE o.soup = $1 AND o.sequence > $2 ORDER BY o.entry
       """, [.int64(table.soup.number), .int64(mark)])
-    var found: [String: Int64] = [:]
+    var found: IdMap<Int64> = [:]
     for i in 0..<rows.count {
       let row = rows[i]
       found[try row.isNull(0) ? row.optionalString(2) ?? "" : row.string(0, of: value)] = try row.int64(1)
@@ -118,9 +118,9 @@ extension PostgresSnapshot {
     return found
   }
 
-  private func idsByText(_ sql: String, _ parameters: [PostgresParameter], _ value: SoupValue) throws -> [String: Int64] {
+  private func idsByText(_ sql: String, _ parameters: [PostgresParameter], _ value: SoupValue) throws -> IdMap<Int64> {
     let rows = try query(sql, parameters)
-    var found: [String: Int64] = [:]
+    var found: IdMap<Int64> = [:]
     for i in 0..<rows.count { found[try rows[i].isNull(0) ? "" : rows[i].string(0, of: value)] = try rows[i].int64(1) }
     return found
   }
@@ -152,9 +152,9 @@ extension PostgresSnapshot {
     }
   }
 
-  func syncPages(of sync: Int64) throws -> [String: String] {
+  func syncPages(of sync: Int64) throws -> IdMap<String> {
     let rows = try query("SELECT page, value FROM \(schema).sync_pages WHERE sync = $1", [.int64(sync)])
-    var pages: [String: String] = [:]
+    var pages: IdMap<String> = [:]
     for i in 0..<rows.count { pages[try rows[i].string(0)] = try rows[i].string(1) }
     return pages
   }

@@ -162,7 +162,7 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   private func waitForReaders() throws { try execute("LOCK TABLE \(schema).soup_attrs IN ACCESS EXCLUSIVE MODE") }
 
   func reIndexSoup(_ name: String, paths: [String]) throws {
-    let table = try table(name), asked = Set(paths)
+    let table = try table(name), asked = IdSet(paths)
     try project(table.projected.filter { asked.contains(table.soup.specs[$0].path) }, of: table)
   }
 

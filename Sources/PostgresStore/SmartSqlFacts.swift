@@ -7,15 +7,15 @@ struct SmartSqlFacts {
 
   /// The position of the parenthesis that closes the one at a position. One that nothing closes is not in it.
   let closing: [Int: Int]
-  let quotedNamesAfterAs: Set<String>
-  let forms: [String: ValueForm]
-  let tables: Set<String>
+  let quotedNamesAfterAs: IdSet
+  let forms: IdMap<ValueForm>
+  let tables: IdSet
   /// The number of tokens of each class before a position.
   private let integers: [Int], reals: [Int], unknown: [Int]
 
   init(_ tokens: [SmartSqlToken], _ soups: [SoupTable]) {
     (closing, quotedNamesAfterAs) = Self.places(tokens)
-    let forms = Self.forms(soups), tables = Set(soups.map(\.name))
+    let forms = Self.forms(soups), tables = IdSet(soups.map(\.name))
     (self.forms, self.tables) = (forms, tables)
     var integers = [0], reals = [0], unknown = [0]
     for i in tokens.indices {
@@ -33,8 +33,8 @@ struct SmartSqlFacts {
       hasInteger: integers[b] > integers[a], hasReal: reals[b] > reals[a], hasUnknown: unknown[b] > unknown[a])
   }
 
-  private static func places(_ tokens: [SmartSqlToken]) -> ([Int: Int], Set<String>) {
-    var closing: [Int: Int] = [:], open: [Int] = [], names: Set<String> = []
+  private static func places(_ tokens: [SmartSqlToken]) -> ([Int: Int], IdSet) {
+    var closing: [Int: Int] = [:], open: [Int] = [], names: IdSet = []
     for (i, token) in tokens.enumerated() {
       switch token {
       case .sign("("): open.append(i)
@@ -47,8 +47,8 @@ struct SmartSqlFacts {
   }
 
   /// The forms of all columns. The first table that has a column counts.
-  private static func forms(_ soups: [SoupTable]) -> [String: ValueForm] {
-    var forms: [String: ValueForm] = ["soup": .text]
+  private static func forms(_ soups: [SoupTable]) -> IdMap<ValueForm> {
+    var forms: IdMap<ValueForm> = ["soup": .text]
     for name in ["id", "created", "lastmodified", "version", "owner"] { forms[name] = .integer }
     for table in soups {
       for i in table.soup.specs.indices where forms[table.column(i)] == nil { forms[table.column(i)] = table.form(i) }
@@ -57,7 +57,7 @@ struct SmartSqlFacts {
   }
 
   private static func classes(
-    _ tokens: [SmartSqlToken], _ i: Int, _ forms: [String: ValueForm], _ tables: Set<String>
+    _ tokens: [SmartSqlToken], _ i: Int, _ forms: IdMap<ValueForm>, _ tables: IdSet
   ) -> Classes {
     switch tokens[i] {
     case .number(let text): return text.contains(".") ? Classes(hasReal: true) : Classes(hasInteger: true)

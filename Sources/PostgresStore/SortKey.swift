@@ -27,7 +27,7 @@ enum SortKey {
   /// How far the integer is from the nearest double.
   private static func rest(_ integer: Int64) -> Int64 {
     let nearest = Double(integer)
-    return nearest >= 0x1p63 ? integer &- .max &- 1 : integer - Int64(nearest)
+    return nearest >= 0x1p63 ? integer &- .max &- 1 : integer - Int64(saturating: nearest)
   }
 
   private static func number(_ real: Double, rest: Int64) -> String {

@@ -5,7 +5,7 @@ final class StoreCaches {
   private(set) var version: Int64 = -1
   /// By name; the bytes decide.
   private var tables: [SoupTable] = []
-  private(set) var smartSql: [String: TranslatedSmartSql] = [:]
+  private(set) var smartSql: IdMap<TranslatedSmartSql> = [:]
   let check = SmartSqlCheck()
   let wantedIndexes: WantedIndexes
   /// This connection as the owner of bulk loads.

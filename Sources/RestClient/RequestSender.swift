@@ -108,7 +108,7 @@ package struct RequestSender: Sendable {
       metadata: [
         "method": "\(trace.method)", "path": "\(trace.path)", "attempt": "\(attempt)",
         "result": "\(trace.status.map(String.init) ?? error?.code.rawValue ?? "")",
-        "sent": "\(trace.bytesSent)", "received": "\(trace.bytesReceived)", "ms": "\(Int(trace.durationMs))",
+        "sent": "\(trace.bytesSent)", "received": "\(trace.bytesReceived)", "ms": "\(Int(saturating: trace.durationMs))",
       ])
     observer?.requestFinished(trace)
     if let response { observer?.received(headers: response.headers) }

@@ -42,11 +42,19 @@ public final class ResponseBody: @unchecked Sendable {  // nothing is written af
     withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Parses the body.
+  /// Parses the body; it may begin with a byte order mark.
   ///
   /// - Throws: `JSONError` with the offset. ``RestResponse/json()`` throws a ``RestError`` instead.
-  public func json() throws -> JSONValue {
-    try withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in try JSONValue(parsing: bytes) }
+  public func json() throws -> JSONValue { try parsed() }
+
+  func parsed() throws(JSONError) -> JSONValue {
+    try withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
+      try JSONValue(parsing: Self.withoutByteOrderMark(bytes))
+    }
+  }
+
+  package static func withoutByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    body.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: body[3...]) : body
   }
 }
 

@@ -23,11 +23,9 @@ public struct RestResponse: Sendable {
   /// - Throws: ``RestError`` `.invalidBody` with the offset in its message and the body's text.
   public func json() throws(RestError) -> JSONValue {
     do {
-      return try body.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
-        try JSONValue(parsing: bytes)
-      }
+      return try body.parsed()
     } catch {
-      throw invalidBody("\(error.message) at byte \(error.offset)")
+      throw invalidBody("\(error.message) at byte \(error.offset)\(MediaType.doubts(headers))")
     }
   }
 

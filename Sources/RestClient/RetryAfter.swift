@@ -2,14 +2,29 @@ import Support
 
 /// Parses `Retry-After`: a number of seconds, possibly with a fraction (Shopify sends `2.0`), or an
 /// HTTP date.
-enum RetryAfter {
+package enum RetryAfter {
   /// Returns the seconds to wait, 0 for a date in the past, nil for an unreadable value.
-  static func seconds(_ header: String, now: Double) -> Double? {
+  package static func seconds(_ header: String, now: Double) -> Double? {
     if let first = header.utf8.first, first.isASCIIDigit, let seconds = Double(header), seconds.isFinite {
-      return seconds
+      return DeltaSeconds.bounded(seconds)
     }
     guard let date = HTTPDate.secondsSince1970(header) else { return nil }
-    return max(0, Double(date) - now)
+    return DeltaSeconds.bounded(Double(date) - now)
+  }
+}
+
+/// Numbers of seconds in headers, such as `Age` and the arguments of `Cache-Control`.
+///
+/// - Note: Source: RFC 9111, section 1.2.2: a number that is too large counts as 2^31.
+enum DeltaSeconds {
+  static let longest = 2_147_483_648.0
+
+  static func bounded(_ seconds: Double) -> Double { min(max(0, seconds), longest) }
+
+  /// Returns nil for a text that does not consist of digits.
+  static func parse(_ text: String) -> Double? {
+    guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+    return Double(text).map(bounded) ?? longest
   }
 }
 

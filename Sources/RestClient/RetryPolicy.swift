@@ -92,7 +92,7 @@ public struct RetryEnvironment: Sendable {
   }
 
   public static let live = RetryEnvironment(
-    sleep: { try await Task.sleep(nanoseconds: UInt64(max(0, $0) * 1e9)) },
+    sleep: { try await Task.sleep(nanoseconds: UInt64(saturating: max(0, $0) * 1e9)) },
     random: { Double.random(in: 0..<1) },
     now: { SystemClock.secondsSince1970() })
 }

@@ -6,6 +6,17 @@ package enum SQLValue: Sendable, Equatable {
   case real(Double)
   case text(String)
   case blob([UInt8])
+
+  package static func == (a: SQLValue, b: SQLValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.integer(let a), .integer(let b)): a == b
+    case (.real(let a), .real(let b)): a == b
+    case (.text(let a), .text(let b)): a == b
+    case (.blob(let a), .blob(let b)): a == b
+    default: false
+    }
+  }
 }
 
 /// The type of the value in a column of a row.

@@ -218,18 +218,18 @@ package class CountingSnapshot: StoreSnapshot {
   package func assignedId(for localId: String, in soup: String) throws -> String? {
     try counted("assignedId") { try inner.assignedId(for: localId, in: soup) }
   }
-  package func echoes(in name: String, idPath: String) throws -> [String: Int64] {
+  package func echoes(in name: String, idPath: String) throws -> IdMap<Int64> {
     try counted("echoes") { try inner.echoes(in: name, idPath: idPath) }
   }
   package func uploadSequence() throws -> Int64 { try counted("uploadSequence") { try inner.uploadSequence() } }
-  package func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
+  package func uploads(in name: String, idPath: String, since mark: Int64) throws -> IdMap<Int64> {
     try counted("uploads") { try inner.uploads(in: name, idPath: idPath, since: mark) }
   }
   package func uploaded(of entryIds: [Int64], in name: String) throws -> [Int64: UploadedRecord] {
     try counted("uploaded") { try inner.uploaded(of: entryIds, in: name) }
   }
   package func lease(_ name: String) throws -> Lease? { try counted("lease") { try inner.lease(name) } }
-  package func syncPages(of sync: Int64) throws -> [String: String] {
+  package func syncPages(of sync: Int64) throws -> IdMap<String> {
     try counted("syncPages") { try inner.syncPages(of: sync) }
   }
   package func keyValue(_ key: String, in store: String) throws -> [UInt8]? {

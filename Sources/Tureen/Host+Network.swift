@@ -132,7 +132,7 @@ struct NetworkRequest: Sendable {
     var details: JSONObject = [
       "url": .string(answer.url), "cache": .string(answer.cache.rawValue), "stale": .bool(answer.isStale),
     ]
-    details["age"] = answer.age.map { .integer(Int64($0)) }
+    details["age"] = answer.age.map { .integer(Int64(saturating: $0)) }
     return try payload(of: answer.response, details)
   }
 
@@ -167,8 +167,9 @@ struct NetworkRequest: Sendable {
       return JSONValue.object(object).serialized()
     }
     guard response.body.count > 0 else { return JSONValue.string("OK").serialized() }
-    if let value = try? response.json(), value.objectValue != nil || value.arrayValue != nil {
-      return response.body.withUnsafeBytes { Array($0) }
+    // A text that reads like a number or a word of JSON is one only if the server says so.
+    if let value = try? response.json(), value.objectValue != nil || value.arrayValue != nil || MediaType(type).isJSON {
+      return response.body.withUnsafeBytes { Array(ResponseBody.withoutByteOrderMark($0)) }
     }
     return JSONValue.string(response.body.text).serialized()
   }

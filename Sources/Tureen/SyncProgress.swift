@@ -62,7 +62,7 @@ package struct SyncProgress: Sendable {
       if let at {
         syncs[at].bar = bar
       } else {
-        let grace = max(0, state["options"]?["graceMs"]?.integerValue ?? SyncProgress.graceMs)
+        let grace = max(0, state["options"]?["graceMs"]?.boundedInteger ?? SyncProgress.graceMs)
         syncs.append(
           Sync(key: key, began: now, bar: bar, graceMs: grace, nextLine: now + max(grace, SyncProgress.lineMs)))
       }

@@ -1,4 +1,5 @@
 import RestClient
+import Support
 import Synchronization
 
 /// A time limit that can also be ended early. Usable from any thread.
@@ -33,5 +34,5 @@ final class WaitLimit: Sendable {
 
 extension RetryEnvironment {
   /// Milliseconds since 1970.
-  var milliseconds: @Sendable () -> Int64 { { [now] in Int64(now() * 1000) } }
+  var milliseconds: @Sendable () -> Int64 { { [now] in Int64(saturating: now() * 1000) } }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import JSON
 import LuaBridge
 import RestClient
+import Support
 
 /// The limits of a script on the command line.
 struct LimitOptions: ParsableArguments {
@@ -68,7 +69,7 @@ struct LimitOptions: ParsableArguments {
     var limits = ScriptLimits()
     limits.memory = memoryLimit?.bytes
     limits.instructions = instructionLimit
-    limits.timeMs = timeLimit.map { UInt64($0.seconds * 1000) }
+    limits.timeMs = timeLimit.map { UInt64(saturating: $0.seconds * 1000) }
     limits.isRestricted = isRestricted
     return limits
   }

@@ -19,6 +19,7 @@ enum FuzzTargets {
   static let all: [any FuzzTarget] = [
     JSONTarget(), LinkTarget.target, AnswerTarget.target, ConfigurationTarget.target, QueryTarget(language: .soql),
     QueryTarget(language: .sosl), SmartSQLTarget(), SandboxHTTPTarget(), RequestTarget(), ActionTarget(),
+    ExchangeTarget.target,
   ]
 
   /// The target of `TUREEN_FUZZ_TARGET`, or all of them.

@@ -26,12 +26,42 @@ struct JSONValueTests {
     #expect(try JSONValue(parsing: JSONValue.number(0.1 + 0.2).text) == .number(0.1 + 0.2))
   }
 
+  @Test(arguments: [
+    "18446744073709551615", "9007199254740993.0", "-9223372036854775809", "1.10", "1e3", "1E+2", "0.1000000000000000055",
+    "12345678901234567.89", "-0", "0.00001", "100000000000000000000.5", "1e400", "-1E-400", "0.0", "1.5", "-12.25", "0e0",
+  ])
+  func parse_number_keepsItsText(_ text: String) throws {
+    #expect(try JSONValue(parsing: text).text == text)
+    #expect(try JSONValue(parsing: #"{"a":[\#(text),{"b":\#(text)}]}"#).text == #"{"a":[\#(text),{"b":\#(text)}]}"#)
+    #expect(try JSONValue(parsing: text).doubleValue == Double(text))
+  }
+
+  @Test(arguments: [
+    ("18446744073709551615", "18446744073709551614", false), ("18446744073709551615", "18446744073709551615.0", true),
+    ("1e3", "1000", true), ("1.10", "1.1", true), ("1e400", "1e401", false), ("-0", "0", true), ("0.10e1", "1", true),
+    ("123e-2", "1.23", true), ("9223372036854775808", "9223372036854775807", false), ("1e99999999999999999999", "1e400", false),
+  ])
+  func equality_ofNumbersWithText_isThatOfTheirDigits(_ a: String, _ b: String, areEqual: Bool) throws {
+    #expect((try JSONValue(parsing: a) == JSONValue(parsing: b)) == areEqual)
+    #expect((try JSONValue(parsing: b) == JSONValue(parsing: a)) == areEqual)
+  }
+
+  @Test(arguments: [
+    ("\u{E9}", "e\u{301}"), ("\u{2126}", "\u{3A9}"), ("\u{212B}", "\u{C5}"), ("\u{212A}", "K"), ("\u{37E}", ";"),
+  ])
+  func equality_ofTexts_isThatOfTheirBytes(_ a: String, _ b: String) throws {
+    #expect(JSONValue.string(a) != .string(b) && JSONValue.array([.string(a)]) != [.string(b)])
+    #expect(JSONValue.object([a: 1]) != .object([b: 1]) && JSONObject([(a, 1), (b, 2)]).count == 2)
+    #expect(try JSONValue(parsing: #"{"\#(a)":1,"\#(b)":2}"#)[b] == 2)
+  }
+
   @Test func serialize_notANumber_isNull() { #expect(JSONValue.array([.number(.nan)]).text == "[null]") }
 
   @Test func number_tooLargeForADouble_staysOneAndIsNeverNull() throws {
     let read = try JSONValue(parsing: "[1e400,-1E+999,1\(String(repeating: "0", count: 400))]")
     #expect(read == [.number(.infinity), .number(-.infinity), .number(.infinity)])
-    #expect(read.text == "[1e999,-1e999,1e999]")
+    #expect(read.text == "[1e400,-1E+999,1\(String(repeating: "0", count: 400))]")
+    #expect(JSONValue.array([.number(.infinity), .number(-.infinity)]).text == "[1e999,-1e999]")
     #expect(try JSONValue(parsing: read.text) == read)
   }
 

@@ -126,7 +126,7 @@ import Testing
       for n in 0..<2 { bases[.child(n)] = n == 0 && item.localChild != .none ? children[n] : hereChildren[n] }
       // The server deletes the children with their parent.
       let thereChild = item.remoteParent == .delete ? .delete : item.remoteChild
-      var versions: [String: ServerVersion] = [:]
+      var versions: IdMap<ServerVersion> = [:]
       if thereChild != .delete { versions["003C0"] = Self.there(children[0], thereChild, "Department") }
       if item.remoteParent != .delete { versions["003C1"] = .record(children[1]) }
       remote = ParentChildrenVersions(parent: Self.there(parent, item.remoteParent, "Description"), children: versions)

@@ -60,8 +60,8 @@ struct FuzzTests {
     case .null: return theirs is NSNull
     case .bool(let value): return (theirs as? NSNumber)?.boolValue == value
     case .integer(let value): return (theirs as? NSNumber)?.int64Value == value
-    case .number(let value):
-      guard let other = (theirs as? NSNumber)?.doubleValue else { return false }
+    case .number, .decimal:
+      guard let value = ours.doubleValue, let other = (theirs as? NSNumber)?.doubleValue else { return false }
       return other == value || abs(other - value) <= abs(value) * 1e-12
     case .string(let value): return (theirs as? String).map { Array($0.utf8) == Array(value.utf8) } ?? false
     case .array(let elements):
@@ -151,7 +151,7 @@ struct FuzzTests {
       case .null: return "null:null"
       case .bool(let flag): return "\(flag):\(flag)"
       case .string: return "escapedString:" + value.text.dropFirst().dropLast()
-      case .integer, .number: return "number:\(value.text)"
+      case .integer, .number, .decimal: return "number:\(value.text)"
       case .array: return "array:\(value.text)"
       case .object: return "object:\(value.text)"
       }

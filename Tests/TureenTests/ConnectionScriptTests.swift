@@ -38,6 +38,50 @@ import Testing
     #expect(server.requests[0].header("User-Agent")?.hasPrefix("tureen/") == true)
   }
 
+  private static let answers: [(body: String, type: String, expected: JSONValue)] = [
+    ("true", "application/json", true), ("false", "application/json;charset=UTF-8", false), ("null", "application/json", .null),
+    ("5", "application/problem+json", 5), ("-1.5", "text/json", -1.5), (#""text""#, "application/json", "text"),
+    ("\u{FEFF}{\"a\":1}", "application/json", ["a": 1]), ("\u{FEFF}[1]", "text/plain", [1]),
+    ("\u{FEFF}true", "application/json", true),
+    ("5", "text/plain", "5"), ("true", "text/html", "true"), (#"{"a":1}"#, "text/plain", ["a": 1]),
+    ("", "application/json", "OK"),
+    ("no json", "application/json", "no json"),
+  ]
+
+  @Test(arguments: 0..<14) func sendRequest_eachKindOfAnswer_isThatValue(number: Int) async throws {
+    let (body, type, expected) = Self.answers[number]
+    let server = try ScriptedServer(handler: { _ in ScriptedAnswer(headers: [("Content-Type", type)], body: Array(body.utf8)) })
+    let result = try await ScriptRunner(contacts: 0).value(
+      of: """
+        tureen.configure { connections = { api = { baseURL = "\(server.url)" } } }
+        local value, err = await(network.sendRequest, { connection = "api", path = "/" })
+        local whole = assert(await(network.sendRequest, { connection = "api", path = "/", returnResponse = true }))
+        return { err == nil, value == nil and tureen.null or value, whole.body == nil and tureen.null or whole.body }
+        """, before: before)
+    #expect(result == [true, expected, expected])
+  }
+
+  @Test(arguments: [
+    ("[1]", "Content-Encoding", "gzip", "gzip"), ("[1]", "Content-Encoding", "deflate", "deflate"),
+    ("\u{1F}", "Content-Encoding", "br", "br"), ("x", "Content-Type", "application/json; charset=UTF-16LE", "utf-16le"),
+  ]) func syncDown_answerThatCannotBeRead_isToldAndNotAskedForAgain(body: String, name: String, value: String, says: String)
+    async throws
+  {
+    let server = try ScriptedServer(handler: { _ in
+      ScriptedAnswer(
+        headers: [("Content-Type", "application/json"), (name, value)].filter { $0.0 != name || $0.1 == value },
+        body: Array(body.utf8))
+    })
+    let result = try await ScriptRunner(contacts: 0).value(
+      of: """
+        tureen.configure { connections = { api = { baseURL = "\(server.url)" } } }
+        assert(await(smartstore.registerSoup, "s", { { path = "id", type = "string" } }))
+        local _, err = await(mobilesync.syncDown, { type = "rest", connection = "api", url = "/" }, "s", {})
+        return { err.sync.status, err.message:find("\(says)", 1, true) ~= nil, err.message:find("no answer", 1, true) == nil }
+        """, before: before)
+    #expect(result == ["FAILED", true, true] && server.requests.count == 1)
+  }
+
   @Test func sendRequest_returnResponseOfTheOrg_givesStatusAndHeaders() async throws {
     let result = try await ScriptRunner().value(
       of: """

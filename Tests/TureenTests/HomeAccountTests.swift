@@ -272,7 +272,7 @@ import Testing
 
   @Test func apiReserve_reachedByAnotherProcess_newSyncFailsAndSingleCallsGoOn() async throws {
     let home = try await AccountHome()
-    let now = Int64(SystemClock.secondsSince1970() * 1000)
+    let now = Int64(saturating: SystemClock.secondsSince1970() * 1000)
     try FileSystem.write(
       Array(#"{"used":4501,"max":5000,"seenAt":\#(now)}"#.utf8), to: home.runner.home + "/orgs/one/usage.json")
     let result = try await home.value(

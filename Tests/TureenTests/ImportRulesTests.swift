@@ -15,6 +15,12 @@ import Testing
     ImportRecord(line: 2, members: object.map { ($0.key, .json($0.value)) })
   }
 
+  private func typed(_ types: [String: CellType]) -> ImportRules {
+    var typed = rules
+    typed.foundTypes = types
+    return typed
+  }
+
   private func updated(_ record: ImportRecord, _ entry: JSONObject, _ rules: ImportRules? = nil) throws -> JSONObject? {
     guard case .update(let entry) = try (rules ?? self.rules).decide(record, entries: [entry]) else { return nil }
     return entry
@@ -33,6 +39,51 @@ import Testing
     #expect(try rules.decide(record, entries: [entry]) == .unchanged)
     #expect(
       try rules.decide(json(["Key": "k", "Number": 5.0, "Account": ["Id": "1", "Name": "Acme"]]), entries: [entry]) == .unchanged)
+  }
+
+  /// Entries whose members are of different kinds in one column.
+  private static let awkward: [JSONObject] = [
+    ["Key": "1", "owner": "text", "o": ["x": 5]], ["Key": "2", "owner": ["login": "x"], "o": ["x": ["y": "z"]]],
+    ["Key": "3", "owner": [:], "o": [:]], ["Key": "4", "owner": nil, "o": nil], ["Key": "5", "owner": [1, ["a": 2]], "o": "5"],
+    ["Key": "6", "a.b": 1, "a": ["b": 2]], ["Key": "7", "\u{E9}": 1, "e\u{301}": 2, "K": 1, "\u{212A}": 2],
+    ["Key": "8", "owner": "", "o": ["x": "5", "y": ["z": [:]]]], ["Key": "9", "owner": true, "o": "true"],
+    ["Key": "10", "owner": " 007 \r\n\"", "o": 1e300, "n": "+5"], ["Key": "11", "owner": "{}", "o": ["x": "[1]"], "n": 5],
+  ]
+
+  @Test func cellsAsExported_leaveEachEntryAlone() throws {
+    var columns = EntryColumns()
+    let numbers = #"{"Key":"12","n":18446744073709551615,"owner":1.10,"o":{"x":1e3},"l":[0.1000000000000000055]}"#
+    let entries = try Self.awkward + [#require(try JSONValue(parsing: numbers).objectValue)]
+    for entry in entries { columns.note(EntryText(entry.serialized()), withOwnFields: false) }
+    for entry in entries {
+      let cells = EntryText(entry.serialized()).cells
+      let record = ImportRecord(line: 2, members: columns.names.map { ($0, .cell(cells[$0] ?? "")) })
+      #expect(try rules.decide(record, entries: [entry]) == .unchanged, "\(entry.text)")
+    }
+  }
+
+  @Test func memberAndPartOfIt_inOneRecord_areRefused() throws {
+    for entry in [self.entry, [:], ["Key": "k", "x": "text"]] as [JSONObject] {
+      let problem = #expect(throws: ImportProblem.self) {
+        _ = try rules.decide(cells(["Key": "k", "x": "new", "x.y": "1"]), entries: entry.isEmpty ? [] : [entry])
+      }
+      #expect(problem?.message.contains("'x'") == true)
+    }
+    #expect(try updated(cells(["Key": "k", "x": "", "x.y": "1"]), entry)?["x"] == ["y": "1"])
+  }
+
+  @Test(arguments: [#"{"Key":"k","a":1,"a":2}"#, #"{"Key":"k","o":{"b":1,"b":1}}"#, #"{"Key":"k","l":[{"\u0061":1,"a":2}]}"#])
+  func memberTwice_isABadLine(text: String) throws {
+    #expect(throws: ImportProblem.self) { try ImportFile.object(Array(text.utf8)[...], line: 1).get() }
+  }
+
+  @Test(arguments: ["1e999", "-1e400", "[1e999]", #"{"a":1E+400}"#]) func numberTooLarge_isABadLine(number: String) throws {
+    let value = try JSONValue(parsing: number)
+    #expect(throws: ImportProblem.self) { _ = try rules.decide(json(["Key": "k", "New": value]), entries: [entry]) }
+    let typed = typed(["New": .number])
+    #expect(throws: ImportProblem.self) { _ = try typed.decide(cells(["Key": "k", "New": number]), entries: [entry]) }
+    #expect(
+      try updated(cells(["Key": "k", "New": "18446744073709551616"]), entry, typed)?["New"]?.text == "18446744073709551616")
   }
 
   @Test func changedValues_getTheTypeOfTheField_andTheFlags() throws {

@@ -82,21 +82,21 @@ enum ServerForm {
     if sent.utf8.contains(UInt8(ascii: "\r")), lines(sent) == lines(stored) { return true }
     if sent.contains(";") {
       let a = sent.split(separator: ";").map { trimmed($0) }, b = stored.split(separator: ";").map { trimmed($0) }
-      return Set(a) == Set(b)
+      return IdSet(a) == IdSet(b)
     }
     guard let a = TimeStamp.milliseconds(sent), let b = TimeStamp.milliseconds(stored) else { return false }
     // Cut or rounded to a second, or cut to a day.
     return b % 1000 == 0 && abs(a - b) < 1000 || b % 86_400_000 == 0 && (0..<86_400_000).contains(a - b)
   }
 
-  private static func trimmed(_ text: Substring) -> Substring {
+  private static func trimmed(_ text: Substring) -> String {
     var rest = text.drop { $0 == " " }
     while rest.last == " " { rest.removeLast() }
-    return rest
+    return String(rest)
   }
 
-  private static func lines(_ text: String) -> [Substring] {
-    text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }
+  private static func lines(_ text: String) -> [String] {
+    text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }.map(String.init)
   }
 }
 

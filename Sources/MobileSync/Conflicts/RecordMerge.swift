@@ -106,6 +106,7 @@ struct RecordMerge: Sendable, Equatable {
   static func same(_ a: JSONValue, _ b: JSONValue) -> Bool {
     switch (a, b) {
     case (.integer(let a), .integer(let b)): return a == b
+    case (.decimal, _), (_, .decimal): return a.isSameNumber(as: b)
     case (.integer, .number), (.number, .integer), (.number, .number): return a.doubleValue == b.doubleValue
     case (.string(let first), .string(let second)):
       if first.hasSameBytes(as: second) { return true }

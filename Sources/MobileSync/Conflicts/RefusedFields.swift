@@ -6,7 +6,7 @@ import Synchronization
 /// request for a type includes them. Any thread.
 final class RefusedFields: Sendable {
   private struct State {
-    var names: [String: Set<String>] = [:]
+    var names: IdMap<IdSet> = [:]
     var warnings: [String] = []
   }
 

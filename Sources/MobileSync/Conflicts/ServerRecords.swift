@@ -37,7 +37,7 @@ public struct ServerRecords: Sendable {
       }
       return id
     }
-    var edits = EntryEdits(soup: soup), added: [String: Int] = [:]
+    var edits = EntryEdits(soup: soup), added: IdMap<Int> = [:]
     let found = try edits.find(ids, at: idField, in: transaction)
     let places = zip(zip(records, ids), found).map { one, place -> Int? in
       let (record, id) = one, name = String(decoding: id.serialized(), as: UTF8.self)

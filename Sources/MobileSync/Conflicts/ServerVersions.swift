@@ -22,7 +22,7 @@ struct ServerVersions {
   package func find(_ indices: [Int]) async throws -> [Int: ServerVersion] {
     let asked = indices.filter { batch.serverId($0) != nil }
     var found: [Int: ServerVersion] = [:]
-    for type in Set(asked.map(type)).sorted() {
+    for type in IdSet(asked.map(type)).sorted() {
       let indices = asked.filter { self.type($0) == type }
       for (i, version) in zip(indices, try await versions(type, indices)) { found[i] = version }
     }
@@ -68,7 +68,7 @@ struct ServerVersions {
   private func baseFields(_ indices: [Int]) async throws -> [String] {
     let ids = indices.map { batch.entryIds[$0] }, soup = soup, fields = batch.plan.fields
     return try await store.read { snapshot in
-      var names: [String] = [], seen: Set<String> = []
+      var names: [String] = [], seen: IdSet = []
       let found = try snapshot.baseObjects(of: ids, in: soup), bases = ids.compactMap { found[$0] }
       for base in bases {
         for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {

@@ -27,7 +27,7 @@ package struct PageNotes: Sendable {
   /// Further data for later runs, stored with this page. Its names begin with ``ownPrefix``.
   package var marks: [(name: String, value: String)] = []
   /// Set on the last page: the names of all pages of the list. Data about other pages is removed.
-  package var pages: Set<String>?
+  package var pages: IdSet?
   /// Whether the page is the same as in an earlier run, so that nothing of it is stored.
   package var isUnchanged = false
   /// Whether the list starts again with this page.

@@ -142,7 +142,7 @@ private struct KeptFamilies {
       let first = page.parts.first, let part = first
     else { return }
     let parent = mappings[0]
-    let dirty = Set(
+    let dirty = IdSet(
       try snapshot.externalIds(in: parent.soup, path: parent.fields.id, ownedBy: nil, dirty: true)
         + snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
     guard !dirty.isEmpty else { return }

@@ -9,7 +9,7 @@ struct StoredRecords {
 
   /// - Parameter known: Ids of entries by record id that need no look-up.
   init(
-    _ positions: [Int], on page: ScannedPage, soup: String, idPath: String, known: [String: Int64] = [:],
+    _ positions: [Int], on page: ScannedPage, soup: String, idPath: String, known: IdMap<Int64> = [:],
     in snapshot: StoreSnapshot
   ) throws {
     var ids: [Int: Int64] = [:], asked: [(position: Int, id: String)] = []

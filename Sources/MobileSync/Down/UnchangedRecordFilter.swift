@@ -24,7 +24,7 @@ struct UnchangedRecordFilter: Sendable {
   let isFirstRun: Bool
   /// Whether every record is compared with its entry, because stamps are not reliable.
   let comparesTexts: Bool
-  private var echoes: [String: Int64] = [:]
+  private var echoes: IdMap<Int64> = [:]
 
   init(store: Store, soup: String, syncId: Int64, fields: TargetFields, isFirstRun: Bool, comparesTexts: Bool) {
     self.store = store

@@ -6,5 +6,5 @@ package protocol DeletionFeed: Sendable {
   /// - Parameter since: ms since 1970 UTC, by the server's clock.
   /// - Returns: nil if the feed does not reach back that far or does not cover the type.
   /// - Throws: `RestError` if other requests would fail as well.
-  func gone(among ids: [String], since: Int64, in context: FetchContext) async throws -> Set<String>?
+  func gone(among ids: [String], since: Int64, in context: FetchContext) async throws -> IdSet?
 }

@@ -41,7 +41,7 @@ extension GhostRun {
     var gone: [Int] = [], context = try await context(of: state, mappings)
     context.isForced = context.isForced || isForced
     let asking = context, target = target
-    for type in Set(own.map(batch.type)).sorted() {
+    for type in IdSet(own.map(batch.type)).sorted() {
       let asked = own.filter { batch.type($0) == type }, ids = asked.map { batch.serverId($0) ?? "" }
       do {
         let found = try await control.value(

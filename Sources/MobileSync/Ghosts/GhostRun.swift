@@ -66,7 +66,7 @@ struct GhostRun: Sendable {
 
   /// Returns the ids that the server's record of deletions reports; nil if all ids must be
   /// requested instead.
-  private func goneByFeed(_ ids: [String], in context: FetchContext) async throws -> Set<String>? {
+  private func goneByFeed(_ ids: [String], in context: FetchContext) async throws -> IdSet? {
     let since = state.ghostsCheckedUntil
     guard let feed = target.deletions, ids.count > configuration.ghostFeedEntries, since > 0,
       configuration.now() - since < configuration.ghostFeedMs
@@ -76,7 +76,7 @@ struct GhostRun: Sendable {
 
   /// Records that no entry of this sync was a ghost at a time. Does not do so if one with local
   /// changes is a ghost: it stayed, and later deletions would not report it.
-  private func remember(_ time: Int64, unlessLost remote: Set<String>) async throws {
+  private func remember(_ time: Int64, unlessLost remote: IdSet) async throws {
     let id = state.id, mapping = mappings[0]
     try await write(.pulled) { transaction in
       guard var stored = try SyncsSoup.find(.id(id), in: transaction) else { return }
@@ -99,7 +99,7 @@ struct GhostRun: Sendable {
     guard !ghosts.isEmpty else { return 0 }
     let remainingOwners = try await remainingOwners(of: ghosts, in: mapping), run = self
     // If the soup was registered again, its entries have the same numbers and other records.
-    let asked = Set(ghosts.map(\.recordId))
+    let asked = IdSet(ghosts.map(\.recordId))
     var removed = 0
     for start in stride(from: 0, to: ghosts.count, by: GhostRun.removedAtOnce) {
       let ids = ghosts[start..<min(start + GhostRun.removedAtOnce, ghosts.count)].map(\.entryId)
@@ -121,7 +121,7 @@ struct GhostRun: Sendable {
 
   private func remoteIds(
     of target: any SyncDownTarget, among ids: [[String]], in context: FetchContext
-  ) async throws -> [Set<String>] {
+  ) async throws -> [IdSet] {
     try await control.value(of: Task { try await target.remoteIds(among: ids, in: context) })
   }
 
@@ -139,10 +139,10 @@ struct GhostRun: Sendable {
 
   /// Returns, by record id, the other syncs that brought the same records and would still get them.
   /// Asks the server only about syncs that share a ghost with this one.
-  private func remainingOwners(of ghosts: [OwnedEntry], in mapping: SoupMapping) async throws -> [String: Int64] {
-    let ids = Set(ghosts.map(\.recordId)), run = self
+  private func remainingOwners(of ghosts: [OwnedEntry], in mapping: SoupMapping) async throws -> IdMap<Int64> {
+    let ids = IdSet(ghosts.map(\.recordId)), run = self
     let others = try await store.read { try run.others(sharing: ids, in: mapping, $0) }
-    var remainingOwners: [String: Int64] = [:]
+    var remainingOwners: IdMap<Int64> = [:]
     for other in others {
       var asked = other.mappings.map { _ in [String]() }
       asked[other.position] = other.shared
@@ -155,7 +155,7 @@ struct GhostRun: Sendable {
     return remainingOwners
   }
 
-  private func others(sharing ids: Set<String>, in mapping: SoupMapping, _ snapshot: StoreSnapshot) throws -> [Other] {
+  private func others(sharing ids: IdSet, in mapping: SoupMapping, _ snapshot: StoreSnapshot) throws -> [Other] {
     let downs = try snapshot.entryIds(in: SyncsSoup.name, where: "type", equals: .text(SyncType.syncDown.rawValue))
     return try downs.filter { $0 != state.id }.compactMap { id in
       guard let state = try SyncsSoup.find(.id(id), in: snapshot), let target = try? targets.down(state.target),
@@ -187,12 +187,12 @@ struct GhostRun: Sendable {
 
   /// Returns the ids of parents that have a child with local changes; such a parent does not count
   /// as clean.
-  private func busyParents(of mapping: SoupMapping, _ snapshot: StoreSnapshot) throws -> Set<String> {
+  private func busyParents(of mapping: SoupMapping, _ snapshot: StoreSnapshot) throws -> IdSet {
     guard mapping.isCounted, let child = mappings.first(where: { $0.parentIdField != nil }), let field = child.parentIdField
     else {
       return []
     }
-    return Set(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
+    return IdSet(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
   }
 
   /// The number of records that are looked up in one step.

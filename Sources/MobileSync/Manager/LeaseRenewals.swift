@@ -65,7 +65,7 @@ final class LeaseRenewals: Sendable {
     let configuration = configuration
     let (lost, began) = try await store.write(.pulled) { transaction in
       let began = configuration.uptime(), now = configuration.now()
-      var lost: [String: StoreError] = [:]
+      var lost: IdMap<StoreError> = [:]
       for held in held where !held.isEnding {
         do {
           _ = try transaction.renewLease(held.lease, now: now, duration: configuration.leaseMs)

@@ -15,7 +15,7 @@ final class SoupTurns: Sendable {
 
   private struct Lines {
     var next = 0
-    var bySoup: [String: [Waiting]] = [:]
+    var bySoup: IdMap<[Waiting]> = [:]
   }
 
   private let lines = Mutex(Lines())
@@ -25,7 +25,7 @@ final class SoupTurns: Sendable {
   func book(_ soups: [String]) -> Ticket {
     lines.withLock { lines in
       lines.next += 1
-      let soups = Array(Set(soups))
+      let soups = Array(IdSet(soups))
       for soup in soups { lines.bySoup[soup, default: []].append(Waiting(number: lines.next)) }
       return Ticket(soups: soups, number: lines.next)
     }

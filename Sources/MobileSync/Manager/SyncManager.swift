@@ -20,7 +20,7 @@ public final class SyncManager: Sendable {
   let turns = SoupTurns()
   let hub = UpdateHub<SyncState>()
   let conflictHub = UpdateHub<SyncConflict>()
-  let resolvers = Mutex<[String: ConflictResolver]>([:])
+  let resolvers = Mutex<IdMap<ConflictResolver>>([:])
   let shared = Mutex(Shared())
 
   /// The state that runs and callers share. The lock guards a few lines of memory, never a store

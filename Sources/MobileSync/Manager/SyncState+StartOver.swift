@@ -9,7 +9,7 @@ extension SyncState {
     guard type == .syncDown else { return false }
     let emptied = try transaction.timesEmptied(soups)
     guard !emptied.isEmpty else { return false }
-    let now = emptied.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: "\n")
+    let now = emptied.keys.sorted().map { "\(emptied[$0] ?? "") \($0)" }.joined(separator: "\n")
     guard try transaction.syncPages(of: id)[Self.emptiedPage] != now else { return false }
     maxTimeStamp = TimeStamp.never
     coveredTimeStamp = TimeStamp.never

@@ -13,7 +13,7 @@ enum SyncsSoup {
   ///   saved syncs are found.
   static func setUp(_ transaction: StoreTransaction) throws {
     guard try transaction.soupExists(name) else { return try transaction.registerSoup(name, specs) }
-    let found = try transaction.indexSpecs(of: name), paths = Set(specs.map(\.path))
+    let found = try transaction.indexSpecs(of: name), paths = IdSet(specs.map(\.path))
     guard !specs.allSatisfy(found.contains) else { return }
     try transaction.alterSoup(name, indexSpecs: specs + found.filter { !paths.contains($0.path) }, reIndexData: false)
   }

@@ -51,14 +51,14 @@ struct CustomSyncDownTarget: SyncDownTarget {
     return page
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let text = try await caller.call(
       .remoteIds, ["localIds": .array(localIds[0].map { .string($0) })], context.control, context.configuration)
     guard let ids = (try? JSONValue(parsing: text))?["ids"]?.arrayValue else {
       throw caller.failure(.remoteIds, "must return an array of ids")
     }
     return [
-      try Set(
+      try IdSet(
         ids.map { id in
           guard let id = id.stringValue ?? id.integerValue.map({ String($0) }), !id.isEmpty else {
             throw caller.failure(.remoteIds, "must return ids that are strings or integers")

@@ -6,13 +6,13 @@ extension FetchContext {
   package var idPath: String { fields?.id ?? "" }
 
   /// Returns the entries of these records, JSON texts by id.
-  package func records(_ ids: [String]) async throws -> [String: [UInt8]] {
+  package func records(_ ids: [String]) async throws -> IdMap<[UInt8]> {
     let soup = soup, path = idPath
     return try await store.read { try FetchContext.entries(of: ids, soup, path, $0).mapValues(\.text) }
   }
 
   /// Returns these records as they were received, without local changes.
-  package func receivedRecords(_ ids: [String]) async throws -> [String: JSONObject] {
+  package func receivedRecords(_ ids: [String]) async throws -> IdMap<JSONObject> {
     let soup = soup, path = idPath
     return try await store.read { snapshot in
       let entries = try FetchContext.entries(of: ids, soup, path, snapshot)
@@ -24,7 +24,7 @@ extension FetchContext {
   /// Returns the entries of these records by record id; of several entries, the oldest.
   private static func entries(
     of ids: [String], _ soup: String, _ path: String, _ snapshot: StoreSnapshot
-  ) throws -> [String: StoredEntry] {
+  ) throws -> IdMap<StoredEntry> {
     guard !ids.isEmpty else { return [:] }
     let found = try snapshot.entryIds(in: soup, where: path, equalsEach: ids.map { .text($0) }).map(\.first)
     let stored = try snapshot.storedEntries(Set(found.compactMap(\.self)).sorted(), in: soup)
@@ -39,9 +39,9 @@ extension FetchContext {
   }
 
   /// Returns the distinct values at a path of the entries that the sync brought.
-  package func values(at path: String) async throws -> Set<String> {
+  package func values(at path: String) async throws -> IdSet {
     let soup = soup, id = syncId
-    return try await store.read { Set(try $0.externalIds(in: soup, path: path, ownedBy: id, dirty: nil)) }
+    return try await store.read { IdSet(try $0.externalIds(in: soup, path: path, ownedBy: id, dirty: nil)) }
   }
 
   /// Calls a function of a script and waits for it.

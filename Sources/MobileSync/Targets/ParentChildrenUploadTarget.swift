@@ -47,7 +47,7 @@ package enum ParentReference: Sendable, Equatable {
 package struct ParentChildrenVersions: Sendable {
   package let parent: ServerVersion
   /// By id; nil if unknown.
-  package var children: [String: ServerVersion]?
+  package var children: IdMap<ServerVersion>?
   /// Whether there are fields to compare besides dates.
   var hasFields = false
 
@@ -57,7 +57,7 @@ package struct ParentChildrenVersions: Sendable {
   }
 
   /// - Parameter children: The children that the server has under the parent.
-  package init(parent: ServerVersion, children: [String: ServerVersion]) {
+  package init(parent: ServerVersion, children: IdMap<ServerVersion>) {
     self.parent = parent
     self.children = children
   }

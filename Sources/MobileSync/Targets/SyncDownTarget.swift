@@ -58,7 +58,7 @@ package protocol SyncDownTarget: Sendable {
 
   /// Returns the ids that the server would send now, to find ghosts: one set for each mapping.
   /// - Parameter localIds: The candidates, by mapping; a target may limit its request to them.
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>]
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet]
 
   /// Returns whether the server has some records of one mapping, also those that the target would
   /// not send.

@@ -91,6 +91,7 @@ package struct RecordDates: Sendable, Equatable {
     switch value {
     case .string(let text): stamp(text)
     case .integer, .number: stamp(value.text)
+    case .decimal(let text): stamp(text) ?? value.doubleValue.flatMap { stamp("\($0)") }
     default: nil
     }
   }

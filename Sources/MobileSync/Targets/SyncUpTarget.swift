@@ -180,7 +180,7 @@ package struct UploadContext: Sendable {
   package var mergeMode: MergeMode
   /// The modification dates that the server showed last, by record id, in ms. They may be newer
   /// than those of the entries: our own uploads change them, and the answers do not say to what.
-  package var datesSeen: [String: Int64] = [:]
+  package var datesSeen: IdMap<Int64> = [:]
 
   /// The local changes of entries that were compared with the server, by entry id.
   package var changesSeen: [Int64: LocalChanges] = [:]
@@ -231,7 +231,7 @@ package struct UploadContext: Sendable {
   /// Returns the fields of an update to send: only those changed locally, so that concurrent
   /// changes by others are not overwritten. Returns nil to send all fields of the list, if nothing
   /// was compared or the changes are not known.
-  package func fields(of i: Int, in batch: DirtyBatch) -> Set<String>? {
+  package func fields(of i: Int, in batch: DirtyBatch) -> IdSet? {
     guard mergeMode != .overwrite, let changes = changesSeen[batch.entryIds[i]], changes.version == batch.versions[i] else {
       return nil
     }
@@ -251,7 +251,7 @@ package struct LocalChanges: Sendable, Equatable {
   /// The version of the compared row.
   package let version: Int64
   /// First-level members; never empty.
-  package let fields: Set<String>
+  package let fields: IdSet
 }
 
 /// A create with a key whose answer was lost.
@@ -306,7 +306,7 @@ package enum RemoteLookup {
     _ indices: [Int], of batch: DirtyBatch, _ target: any SyncUpTarget, in context: UploadContext
   ) async throws -> [Int: Found] {
     var found: [Int: Found] = [:]
-    for type in Set(indices.map(batch.type)).sorted() {
+    for type in IdSet(indices.map(batch.type)).sorted() {
       let asked = indices.filter { batch.type($0) == type }
       do {
         let remote = try await target.remoteRecords(type: type, asked, of: batch, in: context)

@@ -5,7 +5,7 @@ import SmartStore
 /// entry goes before its reference. No store, network or clock.
 struct CreateOrder: Sendable {
   private var names: [Int64: [String]] = [:]
-  private var entries: [String: Int64] = [:]
+  private var entries: IdMap<Int64> = [:]
 
   /// - Parameters:
   ///   - localId: The id by which other entries refer to it.

@@ -10,7 +10,7 @@ extension DirtyBatch.Plan {
     func isMissing(_ name: Int, _ i: Int) -> Bool {
       scanned.value(record: i, field: Field.first + name).kind == .missing
     }
-    var spellings: [String: String] = [:], members: [Int: [String]] = [:]
+    var spellings: IdMap<String> = [:], members: [Int: [String]] = [:]
     for (n, name) in listed.enumerated() where spellings[name] == nil && !name.contains(".") {
       let folded = name.lowercased()
       for i in scanned.records.indices where spellings[name] == nil && isMissing(n, i) {
@@ -20,7 +20,7 @@ extension DirtyBatch.Plan {
       }
     }
     guard !spellings.isEmpty else { return nil }
-    let kept = Set(
+    let kept = IdSet(
       listed.indices.filter { n in
         spellings[listed[n]] != nil && scanned.records.indices.contains { !isMissing(n, $0) }
       }.map { listed[$0] })
@@ -30,7 +30,7 @@ extension DirtyBatch.Plan {
   }
 
   /// - Parameter kept: Names that some entries have as they are listed.
-  private func spelled(_ list: [String], _ spellings: [String: String], _ kept: Set<String>) -> [String] {
+  private func spelled(_ list: [String], _ spellings: IdMap<String>, _ kept: IdSet) -> [String] {
     list.flatMap { name in
       guard let spelling = spellings[name], !list.contains(spelling) else { return [name] }
       return kept.contains(name) ? [name, spelling] : [spelling]

@@ -123,7 +123,7 @@ package final class DirtyBatch: Sendable {
 
   /// Returns the body of a request for one record. The type, the id and an upsert's external id are
   /// in the address.
-  package func body(_ i: Int, _ action: UploadAction, only: Set<String>? = nil, adding more: JSONObject = [:]) -> [UInt8] {
+  package func body(_ i: Int, _ action: UploadAction, only: IdSet? = nil, adding more: JSONObject = [:]) -> [UInt8] {
     var out: [UInt8] = []
     text.withUnsafeBytes { bytes in
       appendFields(i, action, only, except: action == .upsert ? plan.externalIdField : nil, bytes, to: &out)
@@ -148,7 +148,7 @@ package final class DirtyBatch: Sendable {
   ///   - only: Limits the list to these first-level members; nil for all.
   ///   - field: A field to leave out.
   package func appendFields(
-    _ i: Int, _ action: UploadAction, _ only: Set<String>?, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer,
+    _ i: Int, _ action: UploadAction, _ only: IdSet?, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer,
     to out: inout [UInt8]
   ) {
     let list = (action == .update ? plan.update : plan.create) ?? []

@@ -113,7 +113,7 @@ enum LostCreateMatcher {
   /// write instants in any notation.
   static func same(_ sent: JSONValue, _ server: JSONValue) -> Bool {
     if isEmpty(sent) || isEmpty(server) { return isEmpty(sent) && (isEmpty(server) || server == false) }
-    if let a = sent.doubleValue, let b = server.doubleValue { return a == b }
+    if let a = sent.doubleValue, let b = server.doubleValue { return a == b || sent.isSameNumber(as: server) }
     guard let a = sent.stringValue, let b = server.stringValue else { return sent == server }
     if trimmed(a) == trimmed(b) { return true }
     guard let first = TimeStamp.milliseconds(a), let second = TimeStamp.milliseconds(b) else { return false }

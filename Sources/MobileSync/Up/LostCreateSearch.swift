@@ -28,7 +28,7 @@ struct LostCreateSearch: Sendable {
     let windows = pending.map { times.window($0.upload) }
     let first = windows.map(\.lowerBound).min() ?? 0, last = windows.map(\.upperBound).max() ?? 0
     let search = CreatedRecords(
-      type: type, period: first...last, fields: Set(pending.flatMap(\.fieldNames)).sorted(), limit: Self.mostRecords)
+      type: type, period: first...last, fields: IdSet(pending.flatMap(\.fieldNames)).sorted(), limit: Self.mostRecords)
     do {
       return try await environment.service.records(search, through: environment.client)
     } catch let error as RestError where error.status == 400 && environment.service.fault(of: error) != .expiredCursor {
@@ -41,7 +41,7 @@ struct LostCreateSearch: Sendable {
   /// Marks the records that have an entry. An entry that a sync down added since does not count:
   /// its record may be the very one.
   private func marked(_ records: [CreatedRecord], _ environment: RunEnvironment) async throws -> [CreateCandidate] {
-    let soup = soup, idFields = Set(pending.map(\.lookup.fields.id))
+    let soup = soup, idFields = IdSet(pending.map(\.lookup.fields.id))
     return try await environment.store.read { snapshot in
       let arrivals = try snapshot.arrivals(in: soup)
       var known = Array(repeating: false, count: records.count)

@@ -38,7 +38,7 @@ struct LostCreates {
       records[one.upload.entryId] = found?.record
     }
     let open = pending.filter { $0.verdict == nil && $0.key == nil }
-    for type in Set(open.map(\.type)).sorted() {
+    for type in IdSet(open.map(\.type)).sorted() {
       let decided = try await decide(type, open.filter { $0.type == type }, environment)
       verdicts.merge(decided.decisions.mapValues(LostCreateVerdict.looked)) { first, _ in first }
       records.merge(decided.records) { first, _ in first }

@@ -100,7 +100,7 @@ struct ParentChildrenCheck {
 
   /// - Returns: Whether fewer fields are left to read.
   private func note(_ error: RestError, _ asked: (parent: [String], children: [String])) -> Bool {
-    let parents = Set(sent(family.parent)), children = Set(sent(family.children))
+    let parents = IdSet(sent(family.parent)), children = IdSet(sent(family.children))
     let all =
       asked.parent.map { (name: $0, type: info.parent.type, isListed: parents.contains($0)) }
       + asked.children.map { (name: $0, type: info.children.type, isListed: children.contains($0)) }
@@ -117,7 +117,7 @@ struct ParentChildrenCheck {
       family.children.serverId(i).map { remote.child($0) == .deleted } ?? false
     }
     guard remote.parent != .deleted else { return }
-    for type in Set(missing.map { family.type(.child($0)) }).sorted() {
+    for type in IdSet(missing.map { family.type(.child($0)) }).sorted() {
       let ids = missing.filter { family.type(.child($0)) == type }.compactMap(family.children.serverId)
       let versions = try await environment.service.versions(
         type: type, ids: ids, fields: [info.children.fields.modificationDate] + fields, through: client)

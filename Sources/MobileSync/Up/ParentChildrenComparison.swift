@@ -11,7 +11,7 @@ struct ParentChildrenFindings: Sendable {
   /// Members that were changed or deleted on the server by someone else.
   var changes: [ParentChildrenChange] = []
   /// See ``UploadContext/datesSeen``.
-  var dates: [String: Int64] = [:]
+  var dates: IdMap<Int64> = [:]
 }
 
 /// Decides which members of a family the server has changed. No store, network or clock: every

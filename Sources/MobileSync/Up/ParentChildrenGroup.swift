@@ -61,7 +61,8 @@ struct ParentChildrenGroup: Sendable {
     var parents = Set(try snapshot.dirtyEntryIds(in: info.parent.soup))
     var children = Set(try snapshot.dirtyEntryIds(in: info.children.soup))
     guard !children.isEmpty else { return parents.sorted().map { .parent($0) } }
-    let parentIds = try snapshot.externalIds(in: info.children.soup, path: info.parentIdField, ownedBy: nil, dirty: true)
+    let parentIds = Array(
+      IdSet(try snapshot.externalIds(in: info.children.soup, path: info.parentIdField, ownedBy: nil, dirty: true)))
     let found = try snapshot.entryIds(
       in: info.parent.soup, where: info.parent.fields.id, equalsEach: parentIds.map { .text($0) })
     for entries in found { parents.formUnion(entries) }

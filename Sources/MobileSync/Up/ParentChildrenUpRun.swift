@@ -84,8 +84,8 @@ struct ParentChildrenUpRun {
   }
 
   /// Settles creates with lost answers; returns those that stay in doubt, by soup.
-  private func settleLostCreates() async throws -> [String: Set<Int64>] {
-    var doubtful: [String: Set<Int64>] = [:]
+  private func settleLostCreates() async throws -> IdMap<Set<Int64>> {
+    var doubtful: IdMap<Set<Int64>> = [:]
     for lookup in LostCreates.all(of: target, plans, lookups) {
       doubtful[lookup.soupName, default: []].formUnion(try await lookup.resolve(record))
     }
@@ -94,9 +94,9 @@ struct ParentChildrenUpRun {
 
   // MARK: One family
 
-  private func upload(_ id: ParentChildrenGroup.Key, _ inDoubt: [String: Set<Int64>]) async throws {
+  private func upload(_ id: ParentChildrenGroup.Key, _ inDoubt: IdMap<Set<Int64>>) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
-    var dates: [String: Int64] = [:]
+    var dates: IdMap<Int64> = [:]
     if state.options.mergeMode != .overwrite {
       let findings = try await ParentChildrenCheck(
         family: family, environment: environment, mergeMode: state.options.mergeMode
@@ -141,7 +141,7 @@ struct ParentChildrenUpRun {
   }
 
   /// Returns whether a create in the family is in doubt; nothing of the family is sent then.
-  private func isDoubtful(_ family: ParentChildrenGroup, _ inDoubt: [String: Set<Int64>]) -> Bool {
+  private func isDoubtful(_ family: ParentChildrenGroup, _ inDoubt: IdMap<Set<Int64>>) -> Bool {
     let parents = inDoubt[info.parent.soup] ?? [], children = inDoubt[info.children.soup] ?? []
     return family.parent.entryIds.contains(where: parents.contains) || family.children.entryIds.contains(where: children.contains)
   }
@@ -169,7 +169,7 @@ struct ParentChildrenUpRun {
 
   /// Sends a family and writes the answers back.
   /// - Returns: Whether the family must be sent again.
-  private func send(_ family: ParentChildrenGroup, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
+  private func send(_ family: ParentChildrenGroup, _ dates: IdMap<Int64>, isLastTry: Bool) async throws -> Bool {
     let context = UploadContext(
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)

@@ -49,7 +49,7 @@ struct RequestsInFlight: Sendable {
   /// changes arrive in order.
   private func chains(_ groups: [UploadGroup]) -> [[Int]] {
     guard target.traits.requestsAtOnce > 1 else { return groups.isEmpty ? [] : [Array(groups.indices)] }
-    var chains: [[Int]] = [], chainOf: [String: Int] = [:]
+    var chains: [[Int]] = [], chainOf: IdMap<Int> = [:]
     for (i, group) in groups.enumerated() {
       let ids = group.indices.compactMap(batch.serverId), chain = ids.lazy.compactMap { chainOf[$0] }.first ?? chains.count
       if chain == chains.count { chains.append([]) }

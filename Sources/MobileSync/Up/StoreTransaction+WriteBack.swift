@@ -39,7 +39,7 @@ extension StoreTransaction {
       sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
     if let references = create.lookup.references {
-      for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
+      for old in IdSet([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
     }
     return try entry(upload.entryId, in: soup)?.object().hasFlag(LocalField.local) == false
   }

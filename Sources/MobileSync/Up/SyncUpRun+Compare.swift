@@ -9,7 +9,7 @@ struct ComparedEntries: Sendable {
   /// Claimed, or written to.
   var touched: Set<Int64> = []
   /// See ``UploadContext/datesSeen``.
-  var dates: [String: Int64] = [:]
+  var dates: IdMap<Int64> = [:]
   /// See ``UploadContext/changesSeen``.
   var changes: [Int64: LocalChanges] = [:]
   /// The server's records, if their fields could be read.

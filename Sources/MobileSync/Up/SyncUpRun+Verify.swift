@@ -31,7 +31,7 @@ extension SyncUpRun {
     let indices = batch.entryIds.indices.filter { versions[batch.entryIds[$0]] != nil }
     var looks: [AfterUpdate] = []
     do {
-      for type in Set(indices.map(batch.type)).sorted() {
+      for type in IdSet(indices.map(batch.type)).sorted() {
         looks += try await look(indices.filter { batch.type($0) == type }, type, batch)
       }
     } catch let error as RestError where error.code != .cancelled && error.code != .shutDown {
@@ -60,14 +60,14 @@ extension SyncUpRun {
 
   private func look(_ indices: [Int], _ type: String, _ batch: DirtyBatch) async throws -> [AfterUpdate] {
     let date = target.fields.modificationDate, context = context()
-    let asked = Set(indices.flatMap { compared.seen[batch.entryIds[$0]]?.keys ?? [] })
+    let asked = IdSet(indices.flatMap { compared.seen[batch.entryIds[$0]]?.keys ?? [] })
       .filter { $0 == date || !RecordMerge.isBookkeeping($0, target.fields) }
     let versions = try await target.remoteVersions(
       type: type, indices, fields: asked.union([date]).sorted(), of: batch, in: context)
     return zip(indices, versions).compactMap { i, version in
       let id = batch.entryIds[i]
       guard let after = version.record, let before = compared.seen[id] else { return nil }
-      let all = Set((batch.plan.update ?? []).map { String($0.prefix { $0 != "." }) })
+      let all = IdSet((batch.plan.update ?? []).map { String($0.prefix { $0 != "." }) })
       let sent = context.fields(of: i, in: batch) ?? all, entry = batch.entry(i)
       return AfterUpdate(
         entryId: id, before: before, sent: JSONObject(sent.compactMap { key in entry[key].map { (key, $0) } }), after: after)

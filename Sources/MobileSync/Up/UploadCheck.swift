@@ -20,7 +20,7 @@ struct UploadCheck {
     /// Entries that were changed on the server, with the server's version if already known.
     var changed: [Int: ServerVersion?] = [:]
     /// See ``UploadContext/datesSeen``.
-    var dates: [String: Int64] = [:]
+    var dates: IdMap<Int64> = [:]
     /// See ``UploadContext/changesSeen``.
     var local: [Int64: LocalChanges] = [:]
     /// The server's records, by entry id, if their fields could be read.
@@ -76,7 +76,7 @@ struct UploadCheck {
     let changed = RecordMerge(
       base: base, local: entry, server: server.record ?? [:], fields: target.fields, own: own
     ).localChanges
-    let sent = Set((batch.plan.update ?? []).map { String($0.prefix { $0 != "." }) }).intersection(changed)
+    let sent = IdSet((batch.plan.update ?? []).map { String($0.prefix { $0 != "." }) }).intersection(changed)
     return sent.isEmpty ? nil : LocalChanges(version: batch.versions[i], fields: sent)
   }
 

@@ -18,7 +18,7 @@ package struct UploadResult: Sendable, Equatable {
   package var outdated: [String] = []
   /// Members that were sent as operations. The server's values include changes by others, so what an
   /// entry that was edited meanwhile has more must be counted from the values it had when it was sent.
-  package var operated: Set<String> = []
+  package var operated: IdSet = []
   /// Whether the server has accepted a create without a result: the next run looks it up.
   package var isPending = false
 

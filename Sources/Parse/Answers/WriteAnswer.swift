@@ -21,7 +21,7 @@ struct WriteAnswer: Sendable, Equatable {
   /// - Parameter sent: The body of the request. Columns that it changed partially, by a dotted key,
   ///   are merged part by part.
   func merged(into record: JSONObject, sent: JSONObject) -> JSONObject {
-    let parted = Set(sent.keys.filter { $0.contains(".") }.map { String($0.prefix { $0 != "." }) })
+    let parted = IdSet(sent.keys.filter { $0.contains(".") }.map { String($0.prefix { $0 != "." }) })
     var merged = record
     merged["sessionToken"] = nil
     // The server has the password now; a local copy would only be a risk.

@@ -8,19 +8,19 @@ struct ConditionMatch {
   /// Looks up other objects for conditions on pointers and relations.
   struct Lookups {
     /// Returns the ids of a class's objects that meet a condition.
-    var ids: (_ className: String, _ condition: JSONObject) throws -> Set<String>
+    var ids: (_ className: String, _ condition: JSONObject) throws -> IdSet
     /// Returns the ids of the objects in a relation of one object.
-    var related: (_ owner: ParsePointer, _ field: String) throws -> Set<String>
+    var related: (_ owner: ParsePointer, _ field: String) throws -> IdSet
     /// Returns the ids of objects of the queried class whose relation contains any of these; nil if
     /// the field is not a relation.
-    var owners: (_ field: String, _ targets: Set<String>) throws -> Set<String>?
+    var owners: (_ field: String, _ targets: IdSet) throws -> IdSet?
     /// Throws if the evaluation has to end.
     var check: () throws -> Void
   }
 
   private indirect enum Test {
     case all([Test]), any([Test]), not(Test)
-    case id(Set<String>)
+    case id(IdSet)
     case field(String, FieldTest)
   }
 
@@ -30,7 +30,7 @@ struct ConditionMatch {
     case exists
     case matches(RegularExpression)
     /// Pointers to any of these objects.
-    case pointsTo(String, Set<String>)
+    case pointsTo(String, IdSet)
   }
 
   private let test: Test
@@ -86,7 +86,7 @@ struct ConditionMatch {
       return list
     }
     func related(_ values: [JSONValue]) throws -> Test? {
-      let ids = Set(values.compactMap { pointer($0)?.objectId })
+      let ids = IdSet(values.compactMap { pointer($0)?.objectId })
       return ids.isEmpty ? nil : try lookups.owners(field, ids).map { .id($0) }
     }
     switch name {

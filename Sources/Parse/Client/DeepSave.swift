@@ -30,7 +30,7 @@ struct DeepSave: Sendable {
     /// The server's response.
     var answer: JSONObject
     /// Ids assigned in the same save, by local id.
-    var ids: [String: String] = [:]
+    var ids: IdMap<String> = [:]
     /// Fields with uploaded files, including the files' URLs.
     var files = JSONObject()
   }
@@ -41,7 +41,7 @@ struct DeepSave: Sendable {
   fileprivate struct Progress {
     var outcomes: [Outcome?]
     /// Assigned ids, by local id.
-    var ids: [String: String] = [:]
+    var ids: IdMap<String> = [:]
     /// Relation changes and circular pointers that a create omits; an update sends them afterwards.
     var deferred: [Int: JSONObject] = [:]
     /// Fields with uploaded files, by object.

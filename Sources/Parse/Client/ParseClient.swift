@@ -14,7 +14,7 @@ public final class ParseClient: Sendable {
   let exchange: ParseExchange
   /// Uploaded files, by digest, so that saving an object again after a refusal does not upload them
   /// twice.
-  private let storedFiles = Mutex<[String: JSONValue]>([:])
+  private let storedFiles = Mutex<IdMap<JSONValue>>([:])
 
   /// Makes a client.
   ///
@@ -50,7 +50,8 @@ public final class ParseClient: Sendable {
       throw RestError(code: .invalidBody, message: "the response to a query of class \(query.className) has no 'results'")
     }
     return Found(
-      objects: list.compactMap(\.objectValue).map { Self.shown($0) }, count: answer["count"]?.integerValue.map { Int($0) })
+      objects: list.compactMap(\.objectValue).map { Self.shown($0) },
+      count: answer["count"]?.integerValue.map { Int(clamping: $0) })
   }
 
   /// Returns the page as objects.

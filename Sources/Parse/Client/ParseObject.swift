@@ -14,7 +14,7 @@ public struct ParseObject: Sendable, Equatable {
   /// What the next save sends: values and operations, by field.
   public private(set) var changes = JSONObject()
   /// Fields whose local value is a guess, because an operation was applied to an unknown value.
-  private var guessed: Set<String> = []
+  private var guessed: IdSet = []
 
   /// Makes a new object.
   public init(_ className: String, _ fields: JSONObject = [:]) {

@@ -96,14 +96,14 @@ public struct SoupQuery: Sendable {
   }
 
   private func include(_ field: String, _ rows: inout [JSONObject], _ source: SoupSource) throws {
-    var known: [String: [String: JSONObject]] = [:]
+    var known: IdMap<IdMap<JSONObject>> = [:]
     for i in rows.indices {
       guard let value = rows[i][field], value["__type"] == "Pointer", let className = value["className"]?.stringValue,
         let id = value["objectId"]?.stringValue
       else { continue }
       if known[className] == nil {
         let all = try self.rows(of: className, source)
-        known[className] = Dictionary(all.compactMap { row in row["objectId"]?.stringValue.map { ($0, row) } }) { first, _ in
+        known[className] = IdMap(all.compactMap { row in row["objectId"]?.stringValue.map { ($0, row) } }) { first, _ in
           first
         }
       }
@@ -120,19 +120,19 @@ public struct SoupQuery: Sendable {
     ConditionMatch.Lookups(
       ids: { other, condition in
         let match = try ConditionMatch(condition, lookups(other, source))
-        return Set(try rows(of: other, source, where: match.holds).compactMap { $0["objectId"]?.stringValue })
+        return IdSet(try rows(of: other, source, where: match.holds).compactMap { $0["objectId"]?.stringValue })
       },
       related: { owner, field in
         let owned = try soups(of: owner.className)
         if let list = owned.ids[field] {
           let rows = try rows(of: owner.className, source) { $0["objectId"]?.stringValue == owner.objectId }
-          return Set(rows.flatMap { $0[list]?.arrayValue ?? [] }.compactMap(\.stringValue))
+          return IdSet(rows.flatMap { $0[list]?.arrayValue ?? [] }.compactMap(\.stringValue))
         }
         guard let soup = owned.links[field] else {
           throw ParseProblem(
             description: "relation '\(field)' of class \(owner.className) has no soup of link rows; name it in 'links'")
         }
-        return Set(
+        return IdSet(
           try source.entries(of: soup) { row in
             guard row["ownerId"]?.stringValue == owner.objectId, row["field"]?.stringValue == field else { return nil }
             return row["relatedId"]?.stringValue
@@ -143,10 +143,10 @@ public struct SoupQuery: Sendable {
           let rows = try rows(of: className, source) { row in
             row[list]?.arrayValue?.contains { $0.stringValue.map(targets.contains) ?? false } ?? false
           }
-          return Set(rows.compactMap { $0["objectId"]?.stringValue })
+          return IdSet(rows.compactMap { $0["objectId"]?.stringValue })
         }
         guard let soup = soups[className]?.links[field] else { return nil }
-        return Set(
+        return IdSet(
           try source.entries(of: soup) { row in
             guard row["field"]?.stringValue == field, row["relatedId"]?.stringValue.map(targets.contains) ?? false else {
               return nil

@@ -15,9 +15,9 @@ struct LinkRefresh: Sendable {
 
   struct Found: Sendable {
     /// New rows, by soup.
-    var rows: [String: [JSONObject]] = [:]
+    var rows: IdMap<[JSONObject]> = [:]
     /// Keys of rows that the server no longer has, by soup.
-    var gone: [String: [String]] = [:]
+    var gone: IdMap<[String]> = [:]
   }
 
   private struct Question: Sendable {
@@ -44,7 +44,7 @@ struct LinkRefresh: Sendable {
       }
     }
     let answers = zip(questions, try await questions.concurrentMap(atMost: Tuning.linkRequests) { try await related($0) })
-    var found = Found(), lists: [String: [(String, JSONValue)]] = [:]
+    var found = Found(), lists: IdMap<[(String, JSONValue)]> = [:]
     for (question, related) in answers {
       switch question.rule.storage {
       case .ids(let field): lists[question.owner, default: []].append((field, .array(related.map { .string($0) })))
@@ -80,8 +80,8 @@ struct LinkRefresh: Sendable {
         return (key, entry[LocalField.local] == true)
       }
     }
-    let dirty = Set(here.filter(\.isDirty).map(\.key))
-    let rows = related.map { LinkRow(className, owner, field, $0) }, keys = Set(rows.map(\.key))
+    let dirty = IdSet(here.filter(\.isDirty).map(\.key))
+    let rows = related.map { LinkRow(className, owner, field, $0) }, keys = IdSet(rows.map(\.key))
     found.rows[soup, default: []] += rows.filter { !dirty.contains($0.key) }.map(\.json)
     found.gone[soup, default: []] += here.filter { !$0.isDirty && !keys.contains($0.key) }.map(\.key)
   }
@@ -90,7 +90,7 @@ struct LinkRefresh: Sendable {
 extension ParseExchange {
   /// Returns all ids of a walk by id, in order.
   func ids(_ walk: KeysetWalk) async throws -> [String] {
-    var ids: [String] = [], position: KeysetWalk.Position?, seen = Set<String>()
+    var ids: [String] = [], position: KeysetWalk.Position?, seen = IdSet()
     while true {
       let rows = try await objects(walk.page(after: position)).map { object in
         guard let id = object["objectId"]?.stringValue, !id.isEmpty else {

@@ -82,7 +82,7 @@ struct PageEditor: Sendable {
   /// Returns the records without relation markers. Every object of a class has the markers of all
   /// its relations, so the first object yields their names.
   private func withoutMarkers(_ page: ScannedPage) throws -> [UInt8] {
-    var names = Set(try page.object(record: 0).filter { Self.isRelationMarker($0.value) }.map(\.key))
+    var names = IdSet(try page.object(record: 0).filter { Self.isRelationMarker($0.value) }.map(\.key))
     var out: [UInt8] = [UInt8(ascii: "[")]
     for i in 0..<page.count {
       if i > 0 { out.append(UInt8(ascii: ",")) }
@@ -150,8 +150,8 @@ struct PageEditor: Sendable {
   private func addMore(to objects: inout [JSONObject]) async throws {
     guard let columns = rules.columns else { return }
     let known = try await context.receivedRecords(objects.compactMap { $0["objectId"]?.stringValue })
-    let asked = Set(columns).union(ParseNames.serverFields).union(["ACL"])
-    let kept = Set(
+    let asked = IdSet(columns).union(ParseNames.serverFields).union(["ACL"])
+    let kept = IdSet(
       target.refreshed.compactMap { rule -> String? in if case .ids(let field) = rule.storage { field } else { nil } })
     for i in objects.indices {
       guard let entry = objects[i]["objectId"]?.stringValue.flatMap({ known[$0] }) else { continue }

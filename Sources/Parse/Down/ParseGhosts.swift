@@ -13,16 +13,16 @@ struct ParseGhosts: Sendable {
   /// - Parameter localIds: The ids of entries without local changes.
   /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refused request, which says
   ///   nothing about any object.
-  func remote(among localIds: [[String]]) async throws -> [Set<String>] {
+  func remote(among localIds: [[String]]) async throws -> [IdSet] {
     let owners = localIds[0].isEmpty ? [] : try await owners(localIds[0])
     let missing = try await missingOwners(localIds)
     let links = target.linkSoups.indices.map { i in
       // A link row without its owner is useless. Other changes of relations are detected through
       // their owners.
-      let gone = Set(localIds[0]).subtracting(owners).union(missing[i])
-      return Set(localIds[1 + i].filter { key in LinkRow.owner(ofKey: key).map { !gone.contains($0.id) } ?? true })
+      let gone = IdSet(localIds[0]).subtracting(owners).union(missing[i])
+      return IdSet(localIds[1 + i].filter { key in LinkRow.owner(ofKey: key).map { !gone.contains($0.id) } ?? true })
     }
-    var included: [Set<String>] = []
+    var included: [IdSet] = []
     for (i, soup) in target.includeSoups.enumerated() {
       let place = 1 + target.linkSoups.count + i
       guard let rule = target.rules.include.first(where: { $0.soup == soup }) else { continue }
@@ -61,44 +61,44 @@ struct ParseGhosts: Sendable {
   }
 
   /// Returns the owners of link rows that were deleted locally, one set for each soup of link rows.
-  private func missingOwners(_ localIds: [[String]]) async throws -> [Set<String>] {
-    let clean = Set(localIds[0]), className = target.target.className, soup = context.soup, idField = ParseTarget.fields.id
+  private func missingOwners(_ localIds: [[String]]) async throws -> [IdSet] {
+    let clean = IdSet(localIds[0]), className = target.target.className, soup = context.soup, idField = ParseTarget.fields.id
     let named = target.linkSoups.indices.map { i in
       let owners = localIds[1 + i].compactMap(LinkRow.owner).filter { $0.className == className }.map(\.id)
-      return Set(owners).subtracting(clean)
+      return IdSet(owners).subtracting(clean)
     }
     guard named.contains(where: { !$0.isEmpty }) else { return named }
     return try await context.store.read { snapshot in
       try named.map { ids in
         let asked = Array(ids)
         let found = try asked.isEmpty ? [] : snapshot.entryIds(in: soup, where: idField, equalsEach: asked.map { .text($0) })
-        return Set(zip(asked, found).compactMap { $1.isEmpty ? $0 : nil })
+        return IdSet(zip(asked, found).compactMap { $1.isEmpty ? $0 : nil })
       }
     }
   }
 
-  private func owners(_ localIds: [String]) async throws -> Set<String> {
-    let className = target.target.className, condition = target.query.condition, remote: Set<String>
+  private func owners(_ localIds: [String]) async throws -> IdSet {
+    let className = target.target.className, condition = target.query.condition, remote: IdSet
     switch target.rules.ghosts {
-    case .none: return Set(localIds)
+    case .none: return IdSet(localIds)
     case .check: remote = try await present(localIds, in: className, condition)
     case .walk:
       var query = target.query
       query.keys = ["objectId"]
       query.include = []
-      remote = Set(try await exchange.ids(KeysetWalk(query, by: .id, pageSize: target.rules.pageSize)))
+      remote = IdSet(try await exchange.ids(KeysetWalk(query, by: .id, pageSize: target.rules.pageSize)))
     }
     return try guarded(localIds, remote, className)
   }
 
   /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than is plausible, unless the
   ///   removal is forced.
-  private func guarded(_ localIds: [String], _ remote: Set<String>, _ className: String) throws -> Set<String> {
+  private func guarded(_ localIds: [String], _ remote: IdSet, _ className: String) throws -> IdSet {
     try check(gone: localIds.count { !remote.contains($0) }, of: localIds.count, className)
     return remote
   }
 
-  private func present(_ ids: [String], in className: String, _ condition: ParseCondition) async throws -> Set<String> {
-    Set(try await exchange.objects(ids, in: className, keys: ["objectId"], chunk: Tuning.presenceIds, condition).keys)
+  private func present(_ ids: [String], in className: String, _ condition: ParseCondition) async throws -> IdSet {
+    IdSet(try await exchange.objects(ids, in: className, keys: ["objectId"], chunk: Tuning.presenceIds, condition).keys)
   }
 }

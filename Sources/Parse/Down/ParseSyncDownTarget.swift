@@ -61,7 +61,7 @@ struct ParseSyncDownTarget: SyncDownTarget {
     return try await ParseDownRun(self, exchange, context, since: since).firstPage()
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let exchange = try ParseExchange(connections, named: target.connection, context.control)
     return try await ParseGhosts(target: self, exchange: exchange, context: context).remote(among: localIds)
   }

@@ -8,8 +8,8 @@ struct SplitIncludes: Sendable {
   let exchange: ParseExchange
 
   /// - Returns: The included objects by soup, without duplicates.
-  func split(_ objects: inout [JSONObject]) async throws -> [String: [JSONObject]] {
-    var included: [String: [JSONObject]] = [:], seen = Set<ParsePointer>(), lacking: [(row: Int, field: String)] = []
+  func split(_ objects: inout [JSONObject]) async throws -> IdMap<[JSONObject]> {
+    var included: IdMap<[JSONObject]> = [:], seen = Set<ParsePointer>(), lacking: [(row: Int, field: String)] = []
     for row in objects.indices {
       for rule in target.rules.include {
         guard let value = objects[row][rule.field] else {
@@ -40,8 +40,8 @@ struct SplitIncludes: Sendable {
   /// sends them without it.
   private func addDangling(_ lacking: [(row: Int, field: String)], to objects: inout [JSONObject]) async throws {
     guard !lacking.isEmpty else { return }
-    let ids = Set(lacking.compactMap { objects[$0.row]["objectId"]?.stringValue }).sorted()
-    let fields = Set(lacking.map(\.field)).sorted(), className = target.target.className
+    let ids = IdSet(lacking.compactMap { objects[$0.row]["objectId"]?.stringValue }).sorted()
+    let fields = IdSet(lacking.map(\.field)).sorted(), className = target.target.className
     let found = try await exchange.objects(ids, in: className, keys: fields, chunk: Tuning.presenceIds)
     for (row, field) in lacking {
       guard let id = objects[row]["objectId"]?.stringValue, let value = found[id]?[field] else { continue }

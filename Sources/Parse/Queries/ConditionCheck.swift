@@ -5,7 +5,7 @@ import JSON
 /// that would find nothing or be rejected is an error before the first request.
 struct ConditionCheck {
   /// The relation columns of the queried class.
-  let relationFields: Set<String>
+  let relationFields: IdSet
 
   private static let composing: Set = ["$or", "$and", "$nor"]
   private static let onRelations: Set = ["$in", "$nin", "$ne"]

@@ -14,7 +14,7 @@ struct BatchRequest: Sendable, Equatable {
   /// - Parameter size: The maximum number of items per batch.
   static func chunks(_ items: [ObjectRequest], size: Int = Tuning.batchOperations, isTransaction: Bool = false) -> [BatchRequest]
   {
-    var batches: [BatchRequest] = [], open: [ObjectRequest] = [], paths: Set<String> = []
+    var batches: [BatchRequest] = [], open: [ObjectRequest] = [], paths: IdSet = []
     for item in items {
       let isSameObject = item.verb != .create && paths.contains(item.path)
       if open.count >= max(1, size) || isSameObject {

@@ -6,13 +6,13 @@ extension ParseExchange {
   ///
   /// The server answers a write with the same error whether the object is missing or the user may not
   /// write it. An object that is still readable is not missing.
-  func readable(_ ids: [String], in className: String) async throws -> Set<String> {
+  func readable(_ ids: [String], in className: String) async throws -> IdSet {
     guard !ids.isEmpty else { return [] }
     do {
-      return Set(try await objects(ids, in: className, keys: ["objectId"], chunk: Tuning.stampIds).keys)
+      return IdSet(try await objects(ids, in: className, keys: ["objectId"], chunk: Tuning.stampIds).keys)
     } catch let error as RestError where error.isHidden {
       // The class may allow reading single objects and no queries.
-      var found = Set<String>()
+      var found = IdSet()
       for id in ids where try await isReadable(id, in: className) { found.insert(id) }
       return found
     }

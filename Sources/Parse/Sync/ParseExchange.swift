@@ -116,8 +116,8 @@ extension ParseExchange {
   /// is found.
   func objects(
     _ ids: [String], in className: String, keys: [String]?, chunk: Int, _ condition: ParseCondition = .always
-  ) async throws -> [String: JSONObject] {
-    var found: [String: JSONObject] = [:]
+  ) async throws -> IdMap<JSONObject> {
+    var found: IdMap<JSONObject> = [:]
     for start in stride(from: 0, to: ids.count, by: chunk) {
       var open = Array(ids[start..<min(start + chunk, ids.count)])
       while !open.isEmpty {

@@ -52,7 +52,7 @@ struct ParseTarget: Sendable {
   }
 
   /// The columns of the class known to be relations.
-  var relationFields: Set<String> { Set(ownRelations.map(\.field)) }
+  var relationFields: IdSet { IdSet(ownRelations.map(\.field)) }
 
   /// The relations that are columns of the class.
   var ownRelations: [RelationRule] { relations.filter { ownerClass(of: $0) == className } }

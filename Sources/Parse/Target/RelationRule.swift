@@ -101,6 +101,9 @@ struct LinkRow: Sendable, Hashable {
 
   static let fields = TargetFields(id: "linkKey", modificationDate: "__no_date__")
 
+  static func == (a: LinkRow, b: LinkRow) -> Bool { a.key == b.key }
+  func hash(into hasher: inout Hasher) { hasher.combine(ExactText(key)) }
+
   var key: String { "\(ownerClass)|\(ownerId)|\(field)|\(relatedId)" }
 
   var json: JSONObject {

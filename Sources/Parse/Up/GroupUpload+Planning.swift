@@ -62,8 +62,8 @@ extension GroupUpload {
   ///
   /// - Returns: Why the entry must wait; nil if it can be sent.
   private func resolve(_ row: inout RowUpload) async throws -> UploadResult? {
-    let sent = Set((row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? [])
-    var ids: [String: String] = [:]
+    let sent = IdSet((row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? [])
+    var ids: IdMap<String> = [:]
     for found in LocalPointers.find(in: row.entry, target.target) where sent.contains(found.field) {
       let local = found.pointer.objectId
       if let id = try await knownId(local, found.soup) {
@@ -185,8 +185,8 @@ extension GroupUpload {
         ids.append(try await knownId(id, rule.soup) ?? id)
       }
       row.resolved[list] = .array(ids.sorted().map { .string($0) })
-      let before = Set((base?[list]?.arrayValue ?? []).compactMap(\.stringValue))
-      let change = RelationChange(field: rule.field, className: rule.className, from: before, to: Set(ids))
+      let before = IdSet((base?[list]?.arrayValue ?? []).compactMap(\.stringValue))
+      let change = RelationChange(field: rule.field, className: rule.className, from: before, to: IdSet(ids))
       if let operation = change.operation { operations[rule.field] = operation }
     }
     return operations

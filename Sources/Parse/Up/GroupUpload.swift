@@ -98,7 +98,7 @@ struct GroupUpload: Sendable {
   // MARK: Results
 
   /// The ids of objects that the server says do not exist when asked to delete them, and that are still readable.
-  private typealias KeptObjects = Result<Set<String>, any Error>
+  private typealias KeptObjects = Result<IdSet, any Error>
 
   private func keptObjects(_ rows: [RowUpload], _ outcomes: [BatchSender.Outcome]) async -> KeptObjects {
     let ids = zip(rows, outcomes).compactMap { row, outcome -> String? in

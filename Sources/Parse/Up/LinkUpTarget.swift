@@ -60,6 +60,9 @@ struct LinkUpTarget: SyncUpTarget {
   private struct Owner: Hashable {
     let className: String
     let id: String
+
+    static func == (a: Owner, b: Owner) -> Bool { a.className == b.className && a.id == b.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(ExactText(id)) }
   }
 
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {

@@ -33,7 +33,7 @@ enum LocalPointers {
   }
 
   /// Returns the value with local ids replaced by assigned ones.
-  static func resolved(_ value: JSONValue, _ ids: [String: String]) -> JSONValue {
+  static func resolved(_ value: JSONValue, _ ids: IdMap<String>) -> JSONValue {
     if value["__type"] == "Pointer", let id = value["objectId"]?.stringValue, let known = ids[id],
       let className = value["className"]?.stringValue
     {

@@ -80,14 +80,14 @@ struct ParseSyncUpTarget: SyncUpTarget {
   /// Splits uploads so that an entry that refers to another new one is in a later batch, because
   /// the server runs all items of a batch at once.
   func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup] {
-    var groups: [UploadGroup] = [], open: [PlannedUpload] = [], made = Set<String>()
+    var groups: [UploadGroup] = [], open: [PlannedUpload] = [], made = IdSet()
     func close() {
       if !open.isEmpty { groups.append(UploadGroup(uploads: open)) }
       open = []
       made = []
     }
     for upload in uploads {
-      let names = Set(LocalPointers.find(in: batch.entry(upload.index), target).map(\.pointer.objectId))
+      let names = IdSet(LocalPointers.find(in: batch.entry(upload.index), target).map(\.pointer.objectId))
       // A new password ends the session of all other items in the batch.
       let isAlone = changesPassword(upload.index, of: batch)
       if open.count >= rules.maxBatchSize || !names.isDisjoint(with: made) || isAlone { close() }
@@ -130,7 +130,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
   func wholeRecords(
     _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [Int: JSONObject] {
-    let ids = Set(indices.compactMap(batch.serverId)).sorted()
+    let ids = IdSet(indices.compactMap(batch.serverId)).sorted()
     let found = try await exchange(context).objects(ids, in: target.className, keys: nil, chunk: Tuning.stampIds)
     return indices.reduce(into: [:]) { whole, i in
       whole[i] = batch.serverId(i).flatMap { found[$0] }.map(ParseSyncUpTarget.stored)
@@ -150,7 +150,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
     let ids = indices.map { batch.serverId($0) ?? "" }
     let columns = fields.filter { ParseNames.isPath($0) && !$0.contains(".") }
     let found = try await exchange(context).objects(
-      Set(ids).subtracting([""]).sorted(), in: target.className, keys: columns, chunk: Tuning.stampIds)
+      IdSet(ids).subtracting([""]).sorted(), in: target.className, keys: columns, chunk: Tuning.stampIds)
     return ids.map { id in
       found[id].map { .record(ParseSyncUpTarget.stored($0)) } ?? .deleted
     }
@@ -160,9 +160,9 @@ struct ParseSyncUpTarget: SyncUpTarget {
 /// What one run knows about its uploads. Threads: any.
 final class UploadMemory: Sendable {
   private struct State {
-    var assigned: [String: String] = [:]
-    var failed = Set<String>()
-    var uniqueValues = Set<String>()
+    var assigned: IdMap<String> = [:]
+    var failed = IdSet()
+    var uniqueValues = IdSet()
     var batchSize = Tuning.batchOperations
     var end: (any Error)?
     var soup: String?

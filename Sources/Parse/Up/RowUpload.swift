@@ -15,7 +15,7 @@ struct RowUpload: Sendable {
   /// The create omits a part, which an update sends right after it.
   var isPartial = false
   /// Members with pointers that the create omits.
-  var leftOut = Set<String>()
+  var leftOut = IdSet()
   /// The id of an existing object that is adopted instead of creating one.
   var adopted: String?
   var request: ObjectRequest?
@@ -72,7 +72,7 @@ struct RowUpload: Sendable {
     if !isCurrent { result.record?["updatedAt"] = nil }
     if isRecreated {
       // The server has only what was sent.
-      let known = Set(body.keys).union(answer.keys).union(ParseNames.serverFields)
+      let known = IdSet(body.keys).union(answer.keys).union(ParseNames.serverFields)
       result.outdated += entry.keys.filter {
         !known.contains($0) && !LocalField.all.contains($0) && !leftOut.contains($0) && !result.outdated.contains($0)
       }

@@ -13,6 +13,10 @@ public struct ParsePointer: Sendable, Hashable {
     self.objectId = objectId
   }
 
+  public static func == (a: ParsePointer, b: ParsePointer) -> Bool { a.className == b.className && a.objectId == b.objectId }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ExactText(objectId)) }
+
   /// The wire form.
   public var json: JSONValue {
     ["__type": "Pointer", "className": .string(className), "objectId": .string(objectId)]

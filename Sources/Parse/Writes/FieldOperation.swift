@@ -69,9 +69,10 @@ enum FieldOperation: Sendable, Equatable {
   private static let joint = " and then "
 
   /// Returns the columns that a body changes by operations that depend on the server's value.
-  static func columns(in body: JSONObject) -> Set<String> {
+  static func columns(in body: JSONObject) -> IdSet {
     let names: Set = ["Increment", "Add", "AddUnique", "Remove"]
-    return Set(body.filter { _, value in value["__op"]?.stringValue.map(names.contains) == true }.map { FieldPath($0.key).root })
+    let changed = body.filter { _, value in value["__op"]?.stringValue.map(names.contains) == true }
+    return IdSet(changed.map { FieldPath($0.key).root })
   }
 
   private static func isRepeatable(_ value: JSONValue) -> Bool {

@@ -7,8 +7,8 @@ struct RelationChange: Sendable, Equatable {
   let field: String
   /// The class of the related objects.
   let className: String
-  private(set) var added: Set<String> = []
-  private(set) var removed: Set<String> = []
+  private(set) var added: IdSet = []
+  private(set) var removed: IdSet = []
 
   init(field: String, className: String) {
     self.field = field
@@ -16,7 +16,7 @@ struct RelationChange: Sendable, Equatable {
   }
 
   /// The changes from one set of related ids to another.
-  init(field: String, className: String, from before: Set<String>, to after: Set<String>) {
+  init(field: String, className: String, from before: IdSet, to after: IdSet) {
     self.init(field: field, className: className)
     added = after.subtracting(before)
     removed = before.subtracting(after)
@@ -49,7 +49,7 @@ struct RelationChange: Sendable, Equatable {
     return parts.count > 1 ? ["__op": "Batch", "ops": .array(parts)] : parts.first
   }
 
-  private func part(_ name: String, _ ids: Set<String>, withLocal: Bool = false) -> JSONValue? {
+  private func part(_ name: String, _ ids: IdSet, withLocal: Bool = false) -> JSONValue? {
     let pointers = ids.filter { withLocal || !Self.isLocal($0) }.sorted().map {
       ParsePointer(className: className, objectId: $0).json
     }

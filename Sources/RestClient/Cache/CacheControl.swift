@@ -18,8 +18,6 @@ struct CacheControl: Sendable, Equatable {
   var staleWhileRevalidate: Double?
   var minFresh: Double?
 
-  static let longestSeconds = 2_147_483_648.0
-
   init() {}
 
   /// - Parameter values: The values of all `Cache-Control` header lines.
@@ -55,8 +53,7 @@ struct CacheControl: Sendable, Equatable {
   }
 
   private func seconds(_ text: String?) -> Double {
-    guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return 0 }
-    return min(Double(text) ?? CacheControl.longestSeconds, CacheControl.longestSeconds)
+    text.flatMap(DeltaSeconds.parse) ?? 0
   }
 
   /// Splits a header value into directives, with names in lower case and arguments unquoted.

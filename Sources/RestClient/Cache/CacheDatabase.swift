@@ -94,7 +94,7 @@ final class CacheDatabase {
   ///
   /// - Returns: The file's salt.
   private static func prepare(_ connection: Connection, _ limits: ConnectionSettings.CacheLimits) throws -> String {
-    let kilobytes = max(64, Int(limits.memoryMB * 1024))
+    let kilobytes = max(64, Int(saturating: limits.memoryMB * 1024))
     try connection.execute("PRAGMA cache_size = -\(kilobytes); PRAGMA secure_delete = OFF")
     return try connection.transaction(.immediate) {
       if try version(of: connection) != schemaVersion {
@@ -219,7 +219,7 @@ final class CacheDatabase {
     return result
   }
 
-  private var limit: Int64 { Int64((path == nil ? limits.memoryMB : limits.diskMB) * 1024 * 1024) }
+  private var limit: Int64 { Int64(saturating: (path == nil ? limits.memoryMB : limits.diskMB) * 1024 * 1024) }
   /// Approximate bytes that SQLite needs for a row and its index entries.
   private let rowOverhead = 128
 }

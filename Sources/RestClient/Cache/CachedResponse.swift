@@ -58,7 +58,7 @@ extension CachedResponse {
   /// Seconds since the origin server generated or validated the response.
   func age(at now: Double) -> Double {
     let apparent = max(0, responseTime - date)
-    let claimed = values("Age").map { Double($0) ?? 0 }.filter { $0 >= 0 && $0.isFinite }.max() ?? 0
+    let claimed = values("Age").compactMap(DeltaSeconds.parse).max() ?? 0
     return max(apparent, claimed + max(0, responseTime - requestTime)) + max(0, now - responseTime)
   }
 

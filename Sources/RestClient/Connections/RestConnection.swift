@@ -274,9 +274,9 @@ public final class RestConnection: Sendable {
 extension ConnectionSettings {
   fileprivate func transport(_ authorities: TrustedCertificates?, _ proxies: Proxies) -> TransportConfiguration {
     var configuration = TransportConfiguration()
-    configuration.connectTimeoutMs = Int64(connectTimeoutS * 1000)
+    configuration.connectTimeoutMs = Int64(saturating: connectTimeoutS * 1000)
     // `timeoutS` limits the whole request, so the idle timeout need not be shorter.
-    configuration.idleTimeoutMs = max(1, Int64(timeoutS * 1000))
+    configuration.idleTimeoutMs = max(1, Int64(saturating: timeoutS * 1000))
     configuration.largestResponse = maxBytes
     configuration.authorities = authorities
     configuration.proxies = proxies.replaced(by: proxy, keepsExceptions: false)

@@ -1,5 +1,13 @@
 import JSON
 
+/// How often in a row a server refused the same credentials, as stored files hold it.
+package enum RefusalCount {
+  /// Waits do not grow after a few refusals; a damaged file may hold any number.
+  package static let most: Int64 = 1000
+
+  package static func read(_ value: JSONValue?) -> Int { Int(max(1, min(value?.boundedInteger ?? 1, most))) }
+}
+
 /// Persisted OAuth token of a connection. The file has mode 0600 and is shared by all processes of
 /// a home.
 struct StoredToken: Sendable, Equatable {
@@ -9,6 +17,15 @@ struct StoredToken: Sendable, Equatable {
     /// Seconds since 1970; nil if the refusal applies until the credentials change.
     let until: Double?
     let count: Int
+
+    /// Seconds.
+    private static let waits = [60.0, 300, 900, 3600], longestWait = 3600.0
+
+    static func wait(after count: Int) -> Double { waits[min(max(1, count), waits.count) - 1] }
+
+    /// If the end is further away than the longest wait, the clock was set back or the file is
+    /// damaged, and the refusal no longer holds.
+    func holds(at now: Double) -> Bool { until.map { now < $0 && $0 - now <= Self.longestWait } ?? true }
   }
 
   /// A salted digest of the credentials that obtained the token; other credentials need another
@@ -50,7 +67,8 @@ struct StoredToken: Sendable, Equatable {
     renewAt = json["renewAt"]?.doubleValue
     if let entry = json["refused"], let reason = entry["reason"]?.stringValue, let message = entry["message"]?.stringValue {
       refusal = Refusal(
-        reason: reason, message: message, until: entry["until"]?.doubleValue, count: Int(entry["count"]?.integerValue ?? 1))
+        reason: reason, message: message, until: entry["until"]?.doubleValue,
+        count: RefusalCount.read(entry["count"]))
     }
   }
 }

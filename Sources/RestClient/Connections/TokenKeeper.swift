@@ -89,7 +89,7 @@ actor TokenKeeper {
 
   /// Whether the token is neither refused nor due for renewal, or an earlier refusal still applies.
   private func isUsable(_ known: StoredToken, refused: String?) -> Bool {
-    if let refusal = known.refusal { return now() < refusal.until ?? .infinity }
+    if let refusal = known.refusal { return refusal.holds(at: now()) }
     guard let text = known.accessToken, text != refused else { return false }
     return now() < known.renewAt ?? .infinity
   }
@@ -128,7 +128,7 @@ actor TokenKeeper {
     }
     fresh.accessToken = token
     let lifetime = answer?["expires_in"]?.doubleValue ?? answer?["expires_in"]?.stringValue.flatMap { Double($0) }
-    fresh.renewAt = lifetime.map { now() + max($0 - 60, $0 / 2) }
+    fresh.renewAt = lifetime.map { DeltaSeconds.bounded($0) }.map { now() + max($0 - 60, $0 / 2) }
     return fresh
   }
 
@@ -169,12 +169,10 @@ actor TokenKeeper {
     let code = (try? response.body.json())?["error"]?.stringValue
     let isFinal = [401, 403].contains(response.status) || ["invalid_client", "unauthorized_client"].contains(code)
     let said = ConnectionErrors.message(of: redaction.cleaned(response), paths: .init())
-    // In minutes.
-    let waits = [1.0, 5, 15, 60]
     return StoredToken.Refusal(
       reason: isFinal ? "wrongCredentials" : "refused",
       message: "status \(response.status)" + (said.map { ": \($0.prefix(Tuning.shownCharacters))" } ?? ""),
-      until: isFinal ? nil : now() + 60 * waits[min(count, waits.count) - 1], count: count)
+      until: isFinal ? nil : now() + StoredToken.Refusal.wait(after: count), count: count)
   }
 
   private func refusalError(_ kept: StoredToken) -> RestError {

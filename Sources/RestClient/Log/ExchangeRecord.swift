@@ -37,12 +37,12 @@ package struct ExchangeRecord: Sendable {
 
   package mutating func end(with response: RestResponse) {
     self.response = response
-    milliseconds = Int((SystemClock.monotonicSeconds() - start) * 1000)
+    milliseconds = Int(saturating: (SystemClock.monotonicSeconds() - start) * 1000)
   }
 
   package mutating func end(with error: RestError) {
     failure = error.message
-    milliseconds = Int((SystemClock.monotonicSeconds() - start) * 1000)
+    milliseconds = Int(saturating: (SystemClock.monotonicSeconds() - start) * 1000)
   }
 
   /// The lowest log level that includes this exchange.

@@ -1,3 +1,4 @@
+import Support
 import Synchronization
 
 /// Numbers exchanges from 1.
@@ -31,10 +32,15 @@ package enum LogText {
     }
   }
 
-  /// For example: `2026-11-23T08:46:02.125Z`.
+  /// The first and the last millisecond of the years with four digits.
+  private static let firstMs = -62_167_219_200_000, lastMs = 253_402_300_799_999
+
+  /// For example: `2026-11-23T08:46:02.125Z`. A time beyond the years 0 to 9999 is shown as the first
+  /// or the last one.
   package static func time(_ seconds: Double) -> String {
-    let milliseconds = Int64((seconds * 1000).rounded(.down)), day = milliseconds / 86_400_000
-    let rest = Int(milliseconds % 86_400_000), date = CalendarDate(daysSince1970: Int(day))
+    let milliseconds = min(max(firstMs, Int(saturating: (seconds * 1000).rounded(.down))), lastMs)
+    let rest = CivilDay.floorModulo(milliseconds, 86_400_000)
+    let date = CivilDay(number: CivilDay.floorDivide(milliseconds, 86_400_000))
     return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T" + padded(rest / 3_600_000, 2)
       + ":"
       + padded(rest / 60_000 % 60, 2) + ":" + padded(rest / 1000 % 60, 2) + "." + padded(rest % 1000, 3) + "Z"
@@ -42,28 +48,12 @@ package enum LogText {
 
   /// For example: `1.5 s`, rounded to tenths.
   static func seconds(_ seconds: Double) -> String {
-    let tenths = Int((seconds * 10).rounded())
+    let tenths = Int(saturating: (seconds * 10).rounded())
     return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)") + " s"
   }
 
   private static func padded(_ number: Int, _ digits: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-  }
-}
-
-/// A day of the Gregorian calendar.
-struct CalendarDate {
-  let year, month, day: Int
-
-  /// The inverse of `HTTPDate.days`. Counts in years that start in March, and in eras of 400 such
-  /// years.
-  init(daysSince1970 days: Int) {
-    let shifted = days + 719_468, era = shifted / 146_097, dayOfEra = shifted % 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100), march = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * march + 2) / 5 + 1
-    month = march < 10 ? march + 3 : march - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 }

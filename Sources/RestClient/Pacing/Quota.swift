@@ -27,8 +27,8 @@ package struct Quota: Sendable, Equatable {
       }
       return nil
     }
-    limit = value(settings.limit, "limit").flatMap { Quota.number($0) }.map { Int($0) }
-    remaining = value(settings.remaining, "remaining").flatMap { Quota.number($0) }.map { Int($0) }
+    limit = value(settings.limit, "limit").flatMap { Quota.number($0) }.map { Int(saturating: $0) }
+    remaining = value(settings.remaining, "remaining").flatMap { Quota.number($0) }.map { Int(saturating: $0) }
     resetAt = value(settings.reset, "reset").flatMap { Quota.reset($0, settings.resetAs, now: now) }
     if remaining == nil && limit == nil && resetAt == nil { return nil }
   }

@@ -1,3 +1,5 @@
+import Support
+
 /// Limits the requests of one connection: the number in flight, the pause between writes, and the
 /// server's quota. Waiting requests are admitted in order of arrival.
 actor RequestGate {
@@ -160,7 +162,7 @@ extension RestError {
       message: "connection '\(connection)': the server accepts no requests until \(LogText.time(until)), which exceeds maxWaitS",
       status: response?.status, headers: response?.headers ?? [], body: response?.body.text,
       outcome: response == nil ? .notSent : .answered)
-    error.resumeAt = Int64((until * 1000).rounded(.up))
+    error.resumeAt = Int64(saturating: (until * 1000).rounded(.up))
     return error
   }
 }

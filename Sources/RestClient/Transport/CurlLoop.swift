@@ -160,7 +160,7 @@ final class CurlLoop: @unchecked Sendable {  // `inbox` is touched only with `lo
       let now = configuration.now()
       if !running.isEmpty { lastUse = now }
       let seconds = min(endLate(now), closeUnused(since: lastUse, now), Tuning.longestLoopWaitS)
-      ccurl_loop_wait(loop, Int32((max(0, seconds) * 1000).rounded(.up)))
+      ccurl_loop_wait(loop, Int32(saturating: (max(0, seconds) * 1000).rounded(.up)))
     }
     for easy in spare { ccurl_transfer_free(easy) }
     ccurl_loop_close(loop)

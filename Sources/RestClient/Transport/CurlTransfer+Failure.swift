@@ -17,6 +17,12 @@ extension CurlTransfer {
     case .unclearLength: return noResponse("the length of its response is unclear", sent)
     case .wrongStatus: return noResponse("its response has no valid status", sent)
     case .damaged: return noResponse("its response cannot be decompressed", sent)
+    case .unreadable:
+      let coding = head.fields.first { $0.name.equalsIgnoringCase("content-encoding") }?.value ?? ""
+      return RestError(
+        code: .invalidBody,
+        message: "the server answered \(head.status) with a body that cannot be used: it is announced as '\(coding)' "
+          + "and cannot be decompressed", status: head.status, headers: head.fields, outcome: .answered)
     case .late: return noResponse("the response was not complete within the time limit", sent)
     case .idle: return noResponse(wasSent ? "it sent no data for too long" : "it stopped reading the request", sent)
     case .noMemory: return noResponse("there is no memory for its response", sent)

@@ -10,6 +10,8 @@ final class CurlTransfer: @unchecked Sendable {
   enum End {
     case cancelled, shutDown, late, idle
     case tooLarge, headTooLarge, unclearLength, wrongStatus, damaged
+    /// The response is complete, but its body cannot be decompressed.
+    case unreadable
     /// The kept connection was closed before the request. The loop starts the transfer again.
     case stale
     /// libcurl was about to send the request a second time.
@@ -157,7 +159,7 @@ final class CurlTransfer: @unchecked Sendable {
       guard inflater != nil else { return stop(.damaged) }
     }
     if let inflater {
-      guard inflater.inflate(part, into: &body, limit: configuration.largestResponse) else { return stop(.damaged) }
+      guard inflater.inflate(part, into: &body, limit: configuration.largestResponse) else { return stop(.unreadable) }
     } else if body.count + part.count <= configuration.largestResponse {
       body.append(part)
     } else {
@@ -203,7 +205,11 @@ final class CurlTransfer: @unchecked Sendable {
   func finish(with result: ccurl_result) {
     if end == nil, result.code == 0 {
       // A compressed body tells by itself where it ends.
-      if !head.isComplete { end = .wrongStatus } else if inflater?.isComplete == false { end = .damaged }
+      if !head.isComplete {
+        end = .wrongStatus
+      } else if inflater?.isComplete == false {
+        end = head.isDelimited ? .unreadable : .damaged
+      }
     }
     if end == nil, result.code == 0 {
       deliver(.success(RestResponse(status: head.status, headers: head.fields, body: body.finish())))

@@ -69,6 +69,9 @@ struct ResponseHead {
     return codings.count == 1 && ["gzip", "x-gzip", "deflate"].contains(codings[0])
   }
 
+  /// Whether the head says where the body ends, so that a body that ended early is not taken for a whole one.
+  var isDelimited: Bool { length != .none || fields.contains { $0.name.equalsIgnoringCase("transfer-encoding") } }
+
   /// What `Content-Length` of a complete head says.
   enum Length: Equatable {
     case none

@@ -250,9 +250,7 @@ struct ItemReader: Sendable {
     case .null: values.contains(.null)
     case .number:
       values.contains { wanted in
-        let found = JSONValue.number(parsing: value.slice(in: bytes))
-        return found == wanted
-          || (wanted.doubleValue != nil && found.doubleValue == wanted.doubleValue && found.integerValue == wanted.integerValue)
+        JSONValue.exactNumber(parsing: value.slice(in: bytes)).isSameNumber(as: wanted)
       }
     default: false
     }

@@ -27,13 +27,9 @@ struct PageAnswer: Sendable {
   }
 
   /// The media type in lower case, without parameters.
-  var mediaType: String? {
-    header("Content-Type").map { type in
-      String(type.prefix { $0 != ";" }).filter { $0 != " " && $0 != "\t" }.lowercased()
-    }
-  }
+  var mediaType: String? { header("Content-Type").map { MediaType($0).name } }
 
-  var isJSON: Bool { mediaType.map { $0 == "application/json" || $0.hasSuffix("+json") } ?? true }
+  var isJSON: Bool { header("Content-Type").map { MediaType($0).isJSON } ?? true }
 
   /// Whether a status such as 404 can be taken at its word. An HTML page comes from a wrong path or
   /// a proxy.

@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import RecordScan
+import RestClient
 import SmartStore
 
 /// Decodes the pages of a target. Compiled once for all pages.
@@ -67,7 +68,7 @@ struct PageReader: Sendable {
     if target.items.dateField != nil, target.items.dateFormat != .integer {
       page.latestDate = answer.serverTime ?? now().addingReportingOverflow(Limit.clockErrorMs).partialValue
     }
-    let bytes = PageReader.withoutByteOrderMark(body)
+    let bytes = ResponseBody.withoutByteOrderMark(body)
     // A 202 says that the server has begun. Its body is about the job, not about the list.
     page.isPending = answer.status == 202
     guard !page.isPending else { return page }
@@ -95,7 +96,9 @@ struct PageReader: Sendable {
       }
     } catch let failure as ScanError {
       throw error(
-        .notJSON, page, "the body is not valid JSON: \(failure.message) at byte \(failure.offset + body.count - bytes.count)")
+        .notJSON, page,
+        "the body is not valid JSON: \(failure.message) at byte \(failure.offset + body.count - bytes.count)"
+          + MediaType.doubts(answer.headers))
     } catch let failure as RestPageError {
       throw failure
     } catch {
@@ -107,10 +110,6 @@ struct PageReader: Sendable {
 
   func error(_ code: RestPageError.Code, _ page: CollectionPage, _ what: String) -> RestPageError {
     target.pageError(code, page.number, what)
-  }
-
-  static func withoutByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    body.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: body[3...]) : body
   }
 
   private static func shown(_ bytes: UnsafeRawBufferPointer) -> String {
@@ -275,17 +274,17 @@ extension CollectionPage {
   /// Keeps the last occurrence of each id; a tombstone takes precedence over items.
   fileprivate mutating func settle() {
     // Usually there are no duplicates and no tombstones.
-    if removed.isEmpty, ids.count == items.count, Set(ids).count == ids.count {
+    if removed.isEmpty, ids.count == items.count, IdSet(ids).count == ids.count {
       isUntouched = isUntouched && items.count == itemCount
       return
     }
-    let marked = Set(removed), unmarked = items.filter { !marked.contains($0.id) }
+    let marked = IdSet(removed), unmarked = items.filter { !marked.contains($0.id) }
     var seen = marked
     items = unmarked.reversed().filter { seen.insert($0.id).inserted }.reversed()
     duplicates = unmarked.count - items.count
     removed = Array(marked).sorted()
-    let stored = Set(items.map(\.id))
-    excluded = Set(excluded).filter { !stored.contains($0) && !marked.contains($0) }.sorted()
+    let stored = IdSet(items.map(\.id))
+    excluded = IdSet(excluded).filter { !stored.contains($0) && !marked.contains($0) }.sorted()
     isUntouched = isUntouched && items.count == itemCount
   }
 

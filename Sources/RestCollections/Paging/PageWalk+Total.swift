@@ -12,7 +12,8 @@ extension PageWalk {
     let size = Int64(page.itemCount)
     for pair in URLQuery.pairs(of: last) {
       guard let number = Int64(pair.value), let second = URLQuery.value(of: pair.name, in: next).flatMap({ Int64($0) }),
-        URLQuery.value(of: pair.name, in: state.first.url) != pair.value, (0..<(1 << 40)).contains(number), number >= second
+        URLQuery.value(of: pair.name, in: state.first.url) != pair.value, (0..<(1 << 40)).contains(number),
+        (0...number).contains(second)
       else { continue }
       // Page numbers start at 0 or 1; offsets are multiples of the page size.
       if second <= 2 { return (number - second + 2) * size }

@@ -107,7 +107,7 @@ extension JSONValue {
     switch self {
     case .string(let text): text.isEmpty ? nil : text
     case .integer(let number): String(number)
-    case .number: NumericId.digits(of: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+    case .number, .decimal: NumericId.digits(of: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
     default: nil
     }
   }

@@ -58,7 +58,7 @@ package struct AssetFolder: Sendable {
 
   func failure(_ url: String, _ connection: String) throws -> Failure? {
     guard let facts = facts(try place(url, connection.lowercased())), let reason = facts["failed"]?.stringValue,
-      let at = facts["at"]?.integerValue
+      let at = facts["at"]?.boundedInteger
     else { return nil }
     return Failure(reason: reason, at: at)
   }

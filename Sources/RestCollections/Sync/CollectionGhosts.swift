@@ -18,10 +18,10 @@ struct CollectionGhosts: Sendable {
   /// - Parameter localIds: The ids of entries without local changes.
   /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refused request, which says
   ///   nothing about any record.
-  func remote(among localIds: [String]) async throws -> Set<String> {
+  func remote(among localIds: [String]) async throws -> IdSet {
     switch target.ghosts.mode {
-    case .none: return Set(localIds)
-    case .perId: return try checked(localIds, Set(try await existing(localIds)))
+    case .none: return IdSet(localIds)
+    case .perId: return try checked(localIds, IdSet(try await existing(localIds)))
     case .fullList: return try await byWalks(localIds)
     }
   }
@@ -32,17 +32,17 @@ struct CollectionGhosts: Sendable {
   /// - Throws: ``SyncError`` `.tooManyGhosts`, and `.unexpectedAnswer` if the list does not show it; `RestError` for a refused
   ///   request.
   func existence(of ids: [String]) async throws -> [RecordExistence] {
-    var unknown = Set<String>(), present = Set<String>()
+    var unknown = IdSet(), present = IdSet()
     switch target.ghosts.mode {
     case .none: return ids.map { _ in .unknown }
-    case .perId: present = Set(try await existing(ids))
+    case .perId: present = IdSet(try await existing(ids))
     case .fullList:
       let first = try await walk()
       present = first.ids
       let candidates = ids.filter { !present.contains($0) }
       if target.up?.read != nil {
         present.formUnion(try await existing(Array(candidates.prefix(CollectionGhosts.readAtOnce))))
-        unknown = Set(candidates.dropFirst(CollectionGhosts.readAtOnce))
+        unknown = IdSet(candidates.dropFirst(CollectionGhosts.readAtOnce))
       } else if !candidates.isEmpty, confirmation(first) == .walks {
         present.formUnion(try await walk().ids)
       }
@@ -53,7 +53,7 @@ struct CollectionGhosts: Sendable {
 
   // MARK: Reading the whole list
 
-  private func byWalks(_ localIds: [String]) async throws -> Set<String> {
+  private func byWalks(_ localIds: [String]) async throws -> IdSet {
     let first = try await walk()
     let candidates = localIds.filter { !first.ids.contains($0) }
     guard !candidates.isEmpty else { return first.ids }
@@ -77,7 +77,7 @@ struct CollectionGhosts: Sendable {
   }
 
   private struct Walked {
-    var ids = Set<String>()
+    var ids = IdSet()
     var shifts = false
   }
 
@@ -138,7 +138,9 @@ struct CollectionGhosts: Sendable {
     walked.ids.subtract(page.removed)
     walked.ids.subtract(page.excluded)
     let step = walk.accept(page)
-    if case .again = step { try await connection.wait(seconds: pauses.next(response, target)) }
+    if case .again = step {
+      try await connection.wait(seconds: pauses.next(response, target, nowMs: context.configuration.now()))
+    }
     return step
   }
 
@@ -159,7 +161,7 @@ struct CollectionGhosts: Sendable {
 
   /// - Throws: ``SyncError`` `.tooManyGhosts` if more rows are gone than the target allows, unless
   ///   the removal is forced.
-  private func checked(_ localIds: [String], _ remote: Set<String>) throws -> Set<String> {
+  private func checked(_ localIds: [String], _ remote: IdSet) throws -> IdSet {
     let gone = localIds.count { !remote.contains($0) }
     if let refusal = target.ghosts.refusal(gone: gone, of: localIds.count, isForced: context.isForced) { throw refusal }
     return remote

@@ -17,11 +17,11 @@ actor CollectionRun {
   private var walk: PageWalk
   private var tracker: WatermarkTracker
   private var timer: WalkTimer
-  private var validators: [String: PageValidator]
+  private var validators: IdMap<PageValidator>
   private var marks: DetailMarks
   /// The item count of the fullest page in this run that had a next page.
   private var largestPage = 0
-  private var visited = Set<String>()
+  private var visited = IdSet()
   /// Whether the run continues an earlier one.
   private let isResumed: Bool
   /// Whether stored pages belong to another account or target and are deleted with the first page.
@@ -34,7 +34,7 @@ actor CollectionRun {
   /// Whether the first request sends a stored token, which may have expired.
   private var usesToken: Bool
   /// Ids seen by this run, if it removes all others.
-  private var seen = Set<String>()
+  private var seen = IdSet()
   /// Whether this run has seen an item whose id is unknown.
   private var hasSeenNamelessItems = false
 
@@ -111,7 +111,7 @@ actor CollectionRun {
       }
       let page = try reader.read(response, number: walk.pageNumber)
       if page.isPending {
-        try await client.connection.wait(seconds: pauses.next(response, target))
+        try await client.connection.wait(seconds: pauses.next(response, target, nowMs: context.configuration.now()))
         continue
       }
       return try await deliver(page, response, name)
@@ -403,12 +403,12 @@ struct PendingPauses {
   /// Returns the seconds to wait before the next attempt.
   ///
   /// - Throws: ``SyncError`` `.unexpectedAnswer` after too many attempts.
-  mutating func next(_ response: ConnectionResponse, _ target: RestTarget) throws -> Double {
+  mutating func next(_ response: ConnectionResponse, _ target: RestTarget, nowMs: Int64) throws -> Double {
     guard count < PendingPauses.most else {
       throw SyncError(target.pageError(.wrongShape, 1, "the server is still computing the list (202), after \(count) pauses"))
     }
     count += 1
-    let asked = response.header("Retry-After").flatMap { Double($0) }
-    return min(60, max(0, asked ?? Double(1 << (count - 1))))
+    let asked = response.header("Retry-After").flatMap { RetryAfter.seconds($0, now: Double(nowMs) / 1000) }
+    return min(60, asked ?? Double(1 << (count - 1)))
   }
 }

@@ -126,10 +126,10 @@ struct DetailMarks: Sendable {
   }
 
   private static let prefix = "\(PageNotes.ownPrefix)detail "
-  private var values: [String: String] = [:]
+  private var values: IdMap<String> = [:]
 
   /// - Parameter stored: All data that is stored with the sync, by name.
-  init(_ stored: [String: String]) { values = stored.filter { $0.key.hasPrefix(DetailMarks.prefix) } }
+  init(_ stored: IdMap<String>) { values = stored.filter { $0.key.hasPrefix(DetailMarks.prefix) } }
 
   func contains(_ mark: Mark) -> Bool { values[mark.name] == mark.value }
 

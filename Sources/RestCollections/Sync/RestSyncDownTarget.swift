@@ -77,7 +77,7 @@ struct RestSyncDownTarget: SyncDownTarget {
     try connections.connection(named: target.connection, label: "rest target")
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     [try await ghosts(context).remote(among: localIds[0])]
   }
 

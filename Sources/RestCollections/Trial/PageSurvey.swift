@@ -44,7 +44,7 @@ package struct PageSurvey: Sendable {
     self.answers304 = answers304
     self.target = target
     self.answer = answer
-    let text = PageReader.withoutByteOrderMark(body)
+    let text = ResponseBody.withoutByteOrderMark(body)
     json = (try? JSONValue(parsing: text)) ?? .null
     around = MemberPaths(json)
     let page: CollectionPage
@@ -113,14 +113,14 @@ package struct PageSurvey: Sendable {
     guard !items.isEmpty else { return }
     let path = target.items.idField.text, found = items.compactMap { target.items.idField.value(in: $0)?.idText }
     if found.count == items.count {
-      let different = Set(found).count
+      let different = IdSet(found).count
       return find(
         "ids", "'\(path)' in all items, " + (different == found.count ? "all different" : "only \(different) of them different"))
     }
     find("ids", "'\(path)' is in \(found.count) of \(items.count) items")
     let candidates = common { member in
       let all = items.compactMap { PageSurvey.value(member.path, in: $0)?.idText }
-      return all.count == items.count && Set(all).count == all.count
+      return all.count == items.count && IdSet(all).count == all.count
     }
     let names = ["id", "uuid", "guid", "uid", "sysid", "objectid", "key", "number", "sha", "code", "slug", "name", "url"]
     let best = PageSurvey.first(of: candidates, names) ?? candidates.first { $0.name.hasSuffix("id") }

@@ -231,7 +231,7 @@ struct RestSyncUpTarget: SyncUpTarget {
   /// read on its own may have members that the list does not show.
   private func compared(_ record: JSONObject, _ row: UploadRow) -> JSONObject {
     let marks = [target.items.idField, target.items.dateField].compactMap { $0?.firstMember }
-    let sent = Set((settings.updateFieldlist ?? []) + marks + fields.others)
+    let sent = IdSet((settings.updateFieldlist ?? []) + marks + fields.others)
     let known = JSONValue.object(row.base ?? row.entry), tag = up.tag.path.headerName == nil ? up.tag.path : nil
     let isSame =
       (target.items.dateField ?? tag).map { path in
@@ -247,15 +247,15 @@ struct RestSyncUpTarget: SyncUpTarget {
 /// What one run knows about the records it uploads. Threads: any.
 final class UploadMemory: Sendable {
   private struct State {
-    var tags: [String: String] = [:]
+    var tags: IdMap<String> = [:]
     /// Records that were read in this run, with or without a tag.
-    var seen: Set<String> = []
-    var unreadable: [String: String] = [:]
-    var gone: Set<String> = []
+    var seen: IdSet = []
+    var unreadable: IdMap<String> = [:]
+    var gone: IdSet = []
     /// The records as they were read last.
-    var whole: [String: JSONObject] = [:]
+    var whole: IdMap<JSONObject> = [:]
     /// The conditions of refused writes.
-    var refused: [String: String] = [:]
+    var refused: IdMap<String> = [:]
     var hasTags: Bool?
     var recreated = 0
   }

@@ -68,19 +68,19 @@ struct BodyWriter: Sendable {
 
   /// Returns the members that the target's function computes: those that it restores in an item
   /// without them.
-  private func computed() async throws -> Set<String> {
+  private func computed() async throws -> IdSet {
     guard let name = target.transform, let base = row.base else { return [] }
     let item = base.filtered { !LocalField.isLocalOnly($0.key) }
     let keys = item.keys.filter { $0 != target.items.idField.firstMember }
     let without = keys.map { key in JSONValue.object(item.filtered { $0.key != key }) }
     let answer = try await exchange.context.call(implementation: name, .transform, ["records": .array(without)])
     let made = answer["records"]?.arrayValue ?? []
-    return Set(zip(keys, made).compactMap { key, value in value["record"]?[key] == item[key] ? key : nil })
+    return IdSet(zip(keys, made).compactMap { key, value in value["record"]?[key] == item[key] ? key : nil })
   }
 
   /// Returns the last received item with the entry's changes, without the id and the members added
   /// by the engine, the mapping or the function.
-  private func whole(tag: String?, without computed: Set<String>) -> JSONObject {
+  private func whole(tag: String?, without computed: IdSet) -> JSONObject {
     var item = (row.base ?? [:]).replacing(with: row.record).filtered {
       !LocalField.isLocalOnly($0.key) && !computed.contains($0.key)
     }

@@ -46,7 +46,8 @@ public struct JWTBearer: Sendable, Equatable {
   func assertion(audience: String, now: Double) throws(RestError) -> String {
     let header: JSONObject = ["alg": "RS256", "typ": "JWT"]
     let claims: JSONObject = [
-      "iss": .string(clientId), "sub": .string(username), "aud": .string(audience), "exp": .integer(Int64(now) + Self.lifetime),
+      "iss": .string(clientId), "sub": .string(username), "aud": .string(audience),
+      "exp": .integer(Int64(saturating: now) + Self.lifetime),
     ]
     let signed = [header, claims].map { Base64.urlText(JSONValue.object($0).serialized()) }.joined(separator: ".")
     do {

@@ -1,4 +1,5 @@
 import RestClient
+import Support
 
 extension OAuthClient {
   /// Exchanges the authorization code of a browser sign-in for a session.
@@ -26,7 +27,7 @@ extension OAuthClient {
     case .response(let response):
       var session = try Session(tokenResponse: response, loginURL: request.loginURL, refreshToken: nil)
       session.clientId = request.clientId
-      session.refreshedAt = Int64(sender.environment.now() * 1_000)
+      session.refreshedAt = Int64(saturating: sender.environment.now() * 1_000)
       return session
     }
   }

@@ -1,5 +1,6 @@
 import Logging
 import RestClient
+import Support
 
 /// Gets sessions from a login host's token endpoint.
 public struct OAuthClient: Sendable {
@@ -167,7 +168,8 @@ public struct OAuthClient: Sendable {
         } else if error.reason == SignInReason.clock.rawValue, !clockWasSet, let measured = measuredOffset(error) {
           (offset, clockWasSet) = (measured, true)
           let side = measured > 0 ? "behind" : "ahead of"
-          sender.logger.warning("this machine's clock is \(Int(abs(measured))) s \(side) that of \(bearer.loginURL): set it")
+          sender.logger.warning(
+            "this machine's clock is \(Int(saturating: abs(measured))) s \(side) that of \(bearer.loginURL): set it")
         } else {
           throw error
         }

@@ -1,6 +1,7 @@
 import JSON
 import Logging
 import RestClient
+import Support
 
 /// A signed-in user's session. Its tokens allow acting as the user, so it is stored with mode 0600 and never printed, not even
 /// by `print`, `dump` or a debugger's summary.
@@ -107,6 +108,11 @@ extension Session {
     ] + texts.map(\.key)
   }
 
+  /// Returns nil for a number that is not a time before the year 10000, in ms since 1970 UTC.
+  private static func time(_ number: Int64?) -> Int64? {
+    number.flatMap { (0...253_402_300_799_999).contains($0) ? $0 : nil }
+  }
+
   /// Returns nil if the token or one of the URLs is missing.
   public init?(json: JSONValue) {
     guard let accessToken = json["accessToken"]?.stringValue, let instanceURL = json["instanceURL"]?.stringValue,
@@ -115,9 +121,9 @@ extension Session {
     self.init(
       accessToken: accessToken, refreshToken: json["refreshToken"]?.stringValue, instanceURL: instanceURL,
       userId: json["userId"]?.stringValue ?? "", orgId: json["orgId"]?.stringValue ?? "", loginURL: loginURL,
-      identityURL: json["identityURL"]?.stringValue ?? "", issuedAt: json["issuedAt"]?.integerValue)
+      identityURL: json["identityURL"]?.stringValue ?? "", issuedAt: Self.time(json["issuedAt"]?.integerValue))
     for (key, value) in Self.texts { self[keyPath: value] = json[key]?.stringValue }
-    refreshedAt = json["refreshedAt"]?.integerValue
+    refreshedAt = Self.time(json["refreshedAt"]?.integerValue)
   }
 }
 
@@ -127,7 +133,7 @@ extension Session {
   /// Adds what the token response does not contain: the sign-in method, and what the previous session knew of the user.
   func completed(_ credentials: Credentials, after known: Session?, now: Double) -> Session {
     var session = self
-    session.refreshedAt = Int64(now * 1_000)
+    session.refreshedAt = Int64(saturating: now * 1_000)
     session.clientId = credentials.clientId
     // A refresh keeps the method of the original sign-in.
     session.flow = (credentials.grant == .refreshToken ? known?.flow : nil) ?? credentials.flow
@@ -178,7 +184,7 @@ extension Session {
       accessToken: accessToken, refreshToken: answer?["refresh_token"]?.stringValue ?? refreshToken,
       instanceURL: WebAddress.withoutTrailingSlashes(instanceURL), userId: hasIds ? String(path[path.count - 1]) : "",
       orgId: hasIds ? String(path[path.count - 2]) : "", loginURL: loginURL, identityURL: identityURL,
-      issuedAt: answer?["issued_at"]?.stringValue.flatMap { Int64($0) })
+      issuedAt: Self.time(answer?["issued_at"]?.stringValue.flatMap { Int64($0) }))
     scope = answer?["scope"]?.stringValue
     communityId = answer?["sfdc_community_id"]?.stringValue
     communityURL = (answer?["sfdc_community_url"]?.stringValue).map { WebAddress.withoutTrailingSlashes($0) }

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 
 /// The stored state of a user's sign-in: the session, and the login host's last refusal. Version 2 of `session.json`.
 ///
@@ -82,6 +83,6 @@ extension StoredSession.Refusal {
     else { return nil }
     self.init(
       reason: reason, message: message, until: json?["until"]?.doubleValue,
-      count: Int(clamping: json?["count"]?.boundedInteger ?? 1), key: key)
+      count: RefusalCount.read(json?["count"]), key: key)
   }
 }

@@ -153,7 +153,7 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   /// Follows relay tokens; pages that bring no new id must end.
   struct RelayTrail: Sendable {
     private var trail = QueryTrail()
-    private var seen = Set<String>()
+    private var seen = IdSet()
 
     mutating func note(_ page: PrimingPage) throws(SyncError) {
       let before = seen.count
@@ -164,8 +164,8 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
 
   // MARK: Ghosts
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
-    var found = [Set<String>](repeating: [], count: infos.count), token: String?, trail = RelayTrail()
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
+    var found = [IdSet](repeating: [], count: infos.count), token: String?, trail = RelayTrail()
     repeat {
       let page = try await primingPage(relayToken: token, changedAfter: nil, in: context)
       for entry in page.ids { found[entry.place].insert(entry.id) }

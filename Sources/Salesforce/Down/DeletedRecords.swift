@@ -21,20 +21,20 @@ struct DeletedRecords: DeletionFeed {
   /// - Parameter since: ms since 1970 UTC, by the server's clock.
   /// - Returns: nil if the log cannot tell, because it does not reach back far enough or the type is not logged.
   /// - Throws: `RestError` for any failure other than a 4xx response.
-  func gone(among ids: [String], since: Int64, in context: FetchContext) async throws -> Set<String>? {
+  func gone(among ids: [String], since: Int64, in context: FetchContext) async throws -> IdSet? {
     do {
       guard let deleted = try await deleted(since: since, in: context) else { return nil }
       let candidates = ids.filter(deleted.contains)
       guard !candidates.isEmpty else { return [] }
       // A record may have been restored from the recycle bin.
       let alive = try await QueryPages.existing(candidates, of: type, idField: idField, in: context)
-      return Set(candidates).subtracting(alive)
+      return IdSet(candidates).subtracting(alive)
     } catch let error as RestError where error.code == .httpStatus && (400..<500).contains(error.status ?? 0) {
       return nil
     }
   }
 
-  private func deleted(since: Int64, in context: FetchContext) async throws -> Set<String>? {
+  private func deleted(since: Int64, in context: FetchContext) async throws -> IdSet? {
     let start = since / Self.minuteMs * Self.minuteMs
     let end = max(start, context.configuration.now() / Self.minuteMs * Self.minuteMs) + 2 * Self.minuteMs
     let answer = try await context.send(
@@ -53,7 +53,7 @@ struct DeletedRecords: DeletionFeed {
   private func moment(_ value: JSONValue?) -> Int64? { value?.stringValue.flatMap { TimeStamp.milliseconds($0) } }
 
   /// Returns the ids of records in the recycle bin that were deleted since a time.
-  private func recycled(since: Int64, in context: FetchContext) async throws -> Set<String> {
+  private func recycled(since: Int64, in context: FetchContext) async throws -> IdSet {
     let soql = "select \(idField) from \(type) where IsDeleted = true and SystemModstamp >= \(TimeStamp.text(since))"
     return try await QueryPages.ids(context.client.requests.queryAll(soql: soql), path: idField, in: context)
   }

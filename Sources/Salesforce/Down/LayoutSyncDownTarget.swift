@@ -36,7 +36,7 @@ struct LayoutSyncDownTarget: SyncDownTarget {
     return try await SingleRecord.page(request, id: recordId, fields: fields, in: context)
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] { [[]] }
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] { [[]] }
 }
 
 /// Downloads one record: the description of a type.
@@ -60,7 +60,7 @@ struct MetadataSyncDownTarget: SyncDownTarget {
     try await SingleRecord.page(context.client.requests.describe(type: type), id: type, fields: fields, in: context)
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] { [[]] }
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] { [[]] }
 }
 
 /// Turns a response that is a single JSON object into a page with one record.

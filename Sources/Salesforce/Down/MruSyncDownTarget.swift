@@ -49,7 +49,7 @@ struct MruSyncDownTarget: SyncDownTarget {
     "select \(fieldlist.joined(separator: ", ")) from \(type) where \(QueryPages.condition(fields.id, ids))"
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     [try await QueryPages.existing(localIds[0], of: type, idField: fields.id, in: context)]
   }
 }

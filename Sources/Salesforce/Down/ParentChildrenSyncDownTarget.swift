@@ -107,14 +107,14 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
 
   // MARK: Ghosts
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let parents = try await QueryPages.ids(of: ghostQuery(withChildren: false), path: fields.id, in: context)
     guard !localIds[1].isEmpty else { return [parents, []] }
     return [parents, try await startingAgainOnce { try await childIds(in: context) }]
   }
 
-  private func childIds(in context: FetchContext) async throws -> Set<String> {
-    var ids = Set<String>(), trail = QueryTrail()
+  private func childIds(in context: FetchContext) async throws -> IdSet {
+    var ids = IdSet(), trail = QueryTrail()
     var request: RestRequest? = context.client.requests.query(soql: ghostQuery(withChildren: true))
     while let next = request {
       let answer = try await context.send(next)

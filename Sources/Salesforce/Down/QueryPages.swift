@@ -75,13 +75,13 @@ enum QueryPages {
   }
 
   /// Returns the ids on all pages of a query.
-  static func ids(of soql: String, path: String, batchSize: Int? = nil, in context: FetchContext) async throws -> Set<String> {
+  static func ids(of soql: String, path: String, batchSize: Int? = nil, in context: FetchContext) async throws -> IdSet {
     try await ids(context.client.requests.query(soql: soql, batchSize: batchSize), path: path, in: context)
   }
 
-  static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> Set<String> {
+  static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> IdSet {
     try await startingAgainOnce {
-      var ids = Set<String>(), trail = QueryTrail()
+      var ids = IdSet(), trail = QueryTrail()
       var request: RestRequest? = first
       var reader = IdPageReader(idPath: path)
       while let next = request {
@@ -97,9 +97,9 @@ enum QueryPages {
   /// Returns those of `ids` that still exist on the server.
   static func existing(
     _ ids: [String], of type: String, idField: String, slice: Int = idsAtOnce, in context: FetchContext
-  ) async throws -> Set<String> {
+  ) async throws -> IdSet {
     func soql(_ list: [String]) -> String { "select \(idField) from \(type) where \(condition(idField, list))" }
-    var found = Set<String>(), rest = ids[...]
+    var found = IdSet(), rest = ids[...]
     while !rest.isEmpty {
       let list = Array(rest.prefix(fitting(rest.prefix(slice), in: soql)))
       found.formUnion(try await QueryPages.ids(of: soql(list), path: idField, in: context))
@@ -134,7 +134,7 @@ struct IdPageReader {
   /// - Throws: `RestError` `.invalidBody`, also for a record without an id: the page then does not
   ///   show which records exist.
   mutating func read(
-    _ response: RestResponse, recordsKey: String = "records", into ids: inout Set<String>
+    _ response: RestResponse, recordsKey: String = "records", into ids: inout IdSet
   ) throws -> Page {
     do {
       return try response.body.withUnsafeBytes { bytes in

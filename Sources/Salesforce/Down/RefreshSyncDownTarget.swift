@@ -78,7 +78,7 @@ struct RefreshSyncDownTarget: SyncDownTarget {
 
   var deletions: (any DeletionFeed)? { fields.id == "Id" ? DeletedRecords(type: type, idField: fields.id) : nil }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     [try await QueryPages.existing(localIds[0], of: type, idField: fields.id, slice: idsPerPage, in: context)]
   }
 }

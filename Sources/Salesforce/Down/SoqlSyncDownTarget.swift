@@ -92,7 +92,7 @@ struct SoqlSyncDownTarget: SyncDownTarget {
       context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context, isKept: true)
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     [try await QueryPages.ids(of: ghostQuery, path: fields.id, batchSize: maxBatchSize, in: context)]
   }
 }

@@ -25,9 +25,9 @@ struct SoslSyncDownTarget: SyncDownTarget {
     return SyncDownPage(parts: [records], totalSize: records.count, serverTime: answer.serverTime)
   }
 
-  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let answer = try await context.send(context.client.requests.search(sosl: query))
-    var ids = Set<String>(), reader = IdPageReader(idPath: fields.id)
+    var ids = IdSet(), reader = IdPageReader(idPath: fields.id)
     _ = try reader.read(answer.response, recordsKey: Self.recordsKey, into: &ids)
     return [ids]
   }

@@ -6,7 +6,7 @@ extension DirtyBatch {
   /// Returns the text of a JSON array of records, copied from the text of the entries.
   /// - Parameter only: Returns the top-level members of a record to send, out of the field list; nil sends all of the list.
   func records(
-    _ indices: [Int], _ action: UploadAction, externalIdField: String?, only: (Int) -> Set<String>? = { _ in nil }
+    _ indices: [Int], _ action: UploadAction, externalIdField: String?, only: (Int) -> IdSet? = { _ in nil }
   ) -> [UInt8] {
     var out: [UInt8] = [UInt8(ascii: "[")]
     withText { bytes in
@@ -20,7 +20,7 @@ extension DirtyBatch {
   }
 
   private func appendRecord(
-    _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ only: Set<String>?, _ bytes: UnsafeRawBufferPointer,
+    _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ only: IdSet?, _ bytes: UnsafeRawBufferPointer,
     to out: inout [UInt8]
   ) {
     out.append(contentsOf: #"{"attributes":{"type":"#.utf8)

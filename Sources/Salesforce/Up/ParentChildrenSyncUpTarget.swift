@@ -76,12 +76,13 @@ struct ParentChildrenSyncUpTarget: ParentChildrenUploadTarget {
     let answer = try await client.send(client.requests.query(soql: soql)).json()
     guard let records = answer["records"]?.arrayValue else { return ParentChildrenVersions() }
     let nested = records.first?[info.childrenName]?["records"]?.arrayValue ?? []
-    return ParentChildrenVersions(
-      parent: records.first.map { $0.objectValue.map { .record($0) } ?? .unknown } ?? .deleted,
-      children: Dictionary(
-        nested.compactMap { row in
-          row[info.children.fields.id]?.stringValue.map { ($0, row.objectValue.map { .record($0) } ?? .unknown) }
-        }, uniquingKeysWith: { first, _ in first }))
+    func version(_ row: JSONValue) -> ServerVersion { row.objectValue.map { .record($0) } ?? .unknown }
+    var found: IdMap<ServerVersion> = [:]
+    for row in nested {
+      guard let id = row[info.children.fields.id]?.stringValue, found[id] == nil else { continue }
+      found[id] = version(row)
+    }
+    return ParentChildrenVersions(parent: records.first.map(version) ?? .deleted, children: found)
   }
 
   static func query(_ info: ParentChildrenInfo, _ id: String, parent: [String] = [], children: [String] = []) -> String {

@@ -157,7 +157,7 @@ enum AsyncInput {
 
   private static func table(_ records: [Cells]) -> [UInt8] {
     var columns: [String] = []
-    var seen: Set<String> = []
+    var seen: IdSet = []
     for cell in records.joined() where seen.insert(cell.column.lowercased()).inserted { columns.append(cell.column) }
     // Records without fields still count as records; an empty cell leaves its field unchanged.
     if columns.isEmpty { columns = ["Id"] }

@@ -77,7 +77,7 @@ struct BulkIngest {
 
   /// Checks the column names before any record is written.
   private func header(_ columns: [String], _ object: ObjectSchema, _ job: inout BulkJob) {
-    var seen: Set<String> = []
+    var seen: IdSet = []
     for column in columns {
       guard BulkRecord.isKnown(column, object, org.schema) else {
         return job.fail("InvalidBatch : Field name not found : \(column)")

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import JSON
+import Support
 
 /// Serves `/jobs/query` and `/jobs/ingest`: Bulk API 2.0.
 enum BulkRoutes {
@@ -33,11 +34,11 @@ enum BulkRoutes {
   }
 
   private static func list(_ kind: BulkJob.Kind, _ call: Call) throws -> ServerReply {
-    let start = call.request.parameter("queryLocator").flatMap { Int($0) } ?? 0
+    let start = max(0, (call.request.parameter("queryLocator").flatMap { Int($0) } ?? 0).bounded)
     let count = Tuning.bulkJobsPerPage
-    let jobs = try BulkStore(call.org.connection).list(kind, from: max(0, start), count: count + 1)
+    let jobs = try BulkStore(call.org.connection).list(kind, from: start, count: count + 1)
     let isDone = jobs.count <= count
-    let next = "\(call.dataRoot)/jobs/\(kind.rawValue)?queryLocator=\(max(0, start) + count)"
+    let next = "\(call.dataRoot)/jobs/\(kind.rawValue)?queryLocator=\(start + count)"
     return .json(
       200,
       .object([

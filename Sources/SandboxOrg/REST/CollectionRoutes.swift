@@ -22,7 +22,7 @@ enum CollectionRoutes {
 
   private static func update(_ call: Call) throws -> ServerReply {
     let (records, allOrNone) = try body(call)
-    var seen: Set<String> = []
+    var seen: IdSet = []
     return try CollectionRun(call: call, allOrNone: allOrNone).run(records) { record in
       let object = try type(of: record, call)
       let (id, fields) = try identified(record, object)

@@ -85,7 +85,7 @@ struct UpsertItem {
 
   func run(_ record: JSONObject) throws -> CollectionRun.Outcome {
     let key = record.keys.first { $0.lowercased() == field.name.lowercased() }
-    let value = key.flatMap { record[$0]?.stringValue } ?? ""
+    let given = key.flatMap { record[$0] } ?? .null, value = given.stringValue ?? (given.doubleValue == nil ? "" : given.text)
     var fields = record
     if let key { fields[key] = nil }
     let id = try existing(value)
@@ -94,7 +94,7 @@ struct UpsertItem {
         try writer.update(object, id: id, fields)
         return .upserted(id, created: false)
       }
-      if field.type != .id { fields[field.name] = .string(value) }
+      if field.type != .id { fields[field.name] = given }
       return .upserted(try writer.create(object, fields), created: true)
     } catch let error as SandboxError {
       return .failedUpsert(error, created: id == nil)

@@ -75,7 +75,7 @@ struct CompositeReferences {
     }
     switch value {
     case .string(let text): return text
-    case .bool, .integer, .number: return value.text
+    case .bool, .integer, .number, .decimal: return value.text
     case .null, .array, .object: throw Self.broken(reference, id)
     }
   }

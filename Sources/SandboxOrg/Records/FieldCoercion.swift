@@ -181,7 +181,7 @@ struct FieldCoercion {
     switch json {
     case .string: kind = "VALUE_STRING"
     case .integer: kind = "VALUE_NUMBER_INT"
-    case .number: kind = "VALUE_NUMBER_FLOAT"
+    case .number, .decimal: kind = "VALUE_NUMBER_FLOAT"
     case .bool(let value): kind = value ? "VALUE_TRUE" : "VALUE_FALSE"
     case .array: kind = "START_ARRAY"
     case .object: kind = "START_OBJECT"

@@ -1,5 +1,6 @@
 import Database
 import JSON
+import Support
 
 /// Renders columns as JSON text.
 enum ValueText {
@@ -60,7 +61,7 @@ enum ValueText {
       JSONText.append(value, to: &out)
       return
     }
-    appendInteger(Int64(value), to: &out)
+    appendInteger(Int64(saturating: value), to: &out)
     out.append(UInt8(ascii: "."))
     out.append(UInt8(ascii: "0"))
   }
@@ -87,7 +88,8 @@ enum DisplayText {
     let factor = (0..<max(0, min(scale, 9))).reduce(1.0) { product, _ in product * 10 }
     let scaled = (abs(value) * factor).rounded(.toNearestOrAwayFromZero)
     guard scaled < 9e15 else { return "\(value)" }
-    let whole = Int64(scaled) / Int64(factor), fraction = Int64(scaled) % Int64(factor)
+    let whole = Int64(saturating: scaled) / Int64(saturating: factor),
+      fraction = Int64(saturating: scaled) % Int64(saturating: factor)
     var digits = Array(String(whole))
     var index = digits.count - 3
     while index > 0 {
@@ -95,7 +97,7 @@ enum DisplayText {
       index -= 3
     }
     let sign = value < 0 && scaled > 0 ? "-" : ""
-    let tail = factor > 1 ? "." + String(Int64(factor) + fraction).dropFirst() : ""
+    let tail = factor > 1 ? "." + String(Int64(saturating: factor) + fraction).dropFirst() : ""
     return sign + String(digits) + tail
   }
 

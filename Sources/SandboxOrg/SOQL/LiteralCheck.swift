@@ -12,7 +12,7 @@ struct LiteralCheck {
     case .null: return type == .boolean ? .integer(0) : .null
     case .bool(let value) where type == .boolean: return .integer(value ? 1 : 0)
     case .number(let value, let isInteger) where type.isNumber:
-      return isInteger && abs(value) < 9e15 ? .integer(Int64(value)) : .real(value)
+      return isInteger && abs(value) < 9e15 ? .integer(Int64(saturating: value)) : .real(value)
     case .currency(let code, let value) where type == .currency:
       guard code == "USD" else { throw .invalidField("Invalid currency code: \(code)", at: literal.position) }
       return .real(value)

@@ -1,3 +1,5 @@
+import Support
+
 /// Parses SELECT lists and functions.
 extension Parser {
   mutating func selection() throws(SOQLError) -> SOQLQuery.Selection {
@@ -100,7 +102,7 @@ extension Parser {
     let start = current.position
     let sign = takeSymbol("-") ? -1.0 : 1.0
     guard current.kind == .number, let value = Double(current.text), value <= limit else {
-      throw .malformed("a coordinate must lie between -\(Int(limit)) and \(Int(limit))", at: start)
+      throw .malformed("a coordinate must lie between -\(Int(saturating: limit)) and \(Int(saturating: limit))", at: start)
     }
     advance()
     return sign * value

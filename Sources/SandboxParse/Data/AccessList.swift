@@ -3,7 +3,7 @@ import JSON
 /// The read and write permissions of one object: user ids, `role:<name>`, and `*` for everyone.
 struct AccessList: Sendable, Equatable {
   private(set) var subjects: [String] = []
-  private var readers: Set<String> = [], writers: Set<String> = []
+  private var readers: IdSet = [], writers: IdSet = []
 
   /// Reads the wire form; only `true` grants a right. nil if the value is not an object; such a
   /// value is ignored.

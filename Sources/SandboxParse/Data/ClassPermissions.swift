@@ -105,12 +105,12 @@ struct ClassPermissions: Sendable {
 
   /// Returns the columns that are hidden from a caller with these groups: those hidden by every
   /// matching rule.
-  func hidden(_ groups: [String]) -> Set<String> {
+  func hidden(_ groups: [String]) -> IdSet {
     guard let rules = json["protectedFields"]?.objectValue else { return [] }
-    var hidden: Set<String>?
+    var hidden: IdSet?
     for (subject, columns) in rules {
       guard groups.contains(subject) || (subject == "authenticated" && groups.count > 1) else { continue }
-      let names = Set((columns.arrayValue ?? []).compactMap(\.stringValue))
+      let names = IdSet((columns.arrayValue ?? []).compactMap(\.stringValue))
       hidden = hidden?.intersection(names) ?? names
     }
     return hidden ?? []

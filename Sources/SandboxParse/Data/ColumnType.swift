@@ -63,7 +63,7 @@ enum ColumnType: Sendable, Equatable {
     switch value {
     case .null: nil
     case .bool: .boolean
-    case .integer, .number: .number
+    case .integer, .number, .decimal: .number
     case .string: .string
     case .array: .array
     case .object(let object): try of(object)

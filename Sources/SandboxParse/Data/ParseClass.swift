@@ -12,7 +12,7 @@ struct ParseClass: Sendable {
   var indexes = JSONObject()
   /// Removed objects leave gaps, which are closed once there are many.
   private var rows: [ParseObject?] = []
-  private var rowIndexes: [String: Int] = [:]
+  private var rowIndexes: IdMap<Int> = [:]
 
   init(_ name: String) {
     self.name = name

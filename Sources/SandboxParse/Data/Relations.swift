@@ -4,8 +4,8 @@ struct Relations: Sendable {
     let className: String, name: String
   }
   private struct Table: Sendable {
-    var targets: [String: Set<String>] = [:]
-    var owners: [String: Set<String>] = [:]
+    var targets: IdMap<IdSet> = [:]
+    var owners: IdMap<IdSet> = [:]
   }
 
   private var tables: [Column: Table] = [:]
@@ -20,8 +20,8 @@ struct Relations: Sendable {
     tables[column]?.owners[target]?.remove(owner)
   }
 
-  func targets(_ column: Column, of owner: String) -> Set<String> { tables[column]?.targets[owner] ?? [] }
-  func owners(_ column: Column, of target: String) -> Set<String> { tables[column]?.owners[target] ?? [] }
+  func targets(_ column: Column, of owner: String) -> IdSet { tables[column]?.targets[owner] ?? [] }
+  func owners(_ column: Column, of target: String) -> IdSet { tables[column]?.owners[target] ?? [] }
 
   mutating func drop(_ column: Column) { tables[column] = nil }
   mutating func drop(className: String) { for column in tables.keys where column.className == className { tables[column] = nil } }

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// Stored values: numbers as in JavaScript, and special types in one canonical form.
 enum Values {
@@ -8,6 +9,7 @@ enum Values {
     switch value {
     case .integer(let number): number.magnitude <= 1 << 53 ? value : whole(Double(number))
     case .number(let number): whole(number)
+    case .decimal: whole(value.doubleValue ?? 0)
     case .array(let items): .array(items.map(javaScript))
     case .object(let members): .object(JSONObject(members.map { ($0.key, javaScript($0.value)) }))
     default: value
@@ -18,7 +20,7 @@ enum Values {
 
   private static func whole(_ number: Double) -> JSONValue {
     guard number.magnitude < 9e18, number.rounded() == number else { return .number(number) }
-    return .integer(Int64(number))
+    return .integer(Int64(saturating: number))
   }
 
   /// Converts a value to its stored form.
@@ -97,7 +99,7 @@ enum Values {
   private static func rank(_ value: JSONValue?) -> Int {
     switch value {
     case nil, .null?: 0
-    case .integer?, .number?: 1
+    case .integer?, .number?, .decimal?: 1
     case .string?: 2
     case .object(let object)?: object["__type"] == "Date" ? 6 : object["__type"] == "Pointer" ? 2 : 3
     case .array?: 4

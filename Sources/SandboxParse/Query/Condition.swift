@@ -7,7 +7,7 @@ indirect enum Condition {
   case any([Condition])
   case none([Condition])
   /// Objects with these ids, or all others.
-  case ids(Set<String>, isNegated: Bool)
+  case ids(IdSet, isNegated: Bool)
   case column(path: [String], [Test])
 
   /// - Throws: If a regular expression takes too long.
@@ -50,12 +50,12 @@ enum Test {
   case less(JSONValue, orEqual: Bool)
   case greater(JSONValue, orEqual: Bool)
   /// Values by their keys; see ``Values/key(_:)``.
-  case isIn(Set<String>)
-  case isNotIn(Set<String>)
+  case isIn(IdSet)
+  case isNotIn(IdSet)
   case holdsAll([JSONValue])
   /// Each pattern matches some element.
   case matchesAll([TextPattern])
-  case isContained(Set<String>)
+  case isContained(IdSet)
   case exists(Bool)
   case pattern(TextPattern)
   /// Distances are in radians.
@@ -109,7 +109,7 @@ enum Test {
     Values.isLess(a, b) == true || orEqual && a == b
   }
 
-  private static func isAmong(_ value: JSONValue?, _ keys: Set<String>) -> Bool {
+  private static func isAmong(_ value: JSONValue?, _ keys: IdSet) -> Bool {
     guard let value else { return keys.contains("null") }
     return keys.contains(Values.key(value)) || value.arrayValue?.contains { keys.contains(Values.key($0)) } == true
   }

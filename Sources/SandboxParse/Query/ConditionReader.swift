@@ -41,7 +41,7 @@ struct ConditionReader {
 
   // MARK: Relations
 
-  private func related(_ value: JSONValue) throws(ParseError) -> Set<String> {
+  private func related(_ value: JSONValue) throws(ParseError) -> IdSet {
     guard let owner = value["object"]?.objectValue, let className = owner["className"]?.stringValue,
       let key = value["key"]?.stringValue
     else { throw ParseError(.invalidQuery, "improper usage of $relatedTo") }
@@ -54,7 +54,7 @@ struct ConditionReader {
   /// nothing.
   private func relation(_ name: String, _ value: JSONValue, of className: String) -> Condition {
     let column = Relations.Column(className: className, name: name)
-    func owners(_ targets: [JSONValue]) -> Set<String> {
+    func owners(_ targets: [JSONValue]) -> IdSet {
       targets.reduce(into: []) { all, target in
         if let id = target["objectId"]?.stringValue { all.formUnion(state.relations.owners(column, of: id)) }
       }
@@ -213,29 +213,29 @@ struct ConditionReader {
     return found
   }
 
-  private func keys(_ value: JSONValue, _ complaint: String) throws(ParseError) -> Set<String> {
-    Set(try operands(value, complaint).map(Values.key))
+  private func keys(_ value: JSONValue, _ complaint: String) throws(ParseError) -> IdSet {
+    IdSet(try operands(value, complaint).map(Values.key))
   }
 
   // MARK: Sub-queries
 
   /// Returns pointers to the results of a sub-query.
-  private func subQuery(_ name: String, _ value: JSONValue) throws(ParseError) -> Set<String> {
+  private func subQuery(_ name: String, _ value: JSONValue) throws(ParseError) -> IdSet {
     guard let inner = value["where"]?.objectValue, let className = value["className"]?.stringValue else {
       throw ParseError(.invalidQuery, "improper usage of \(name)")
     }
     let found = try found(className, inner, value["redirectClassNameForKey"]?.stringValue)
-    return Set(found.objects.map { "\(found.className)$\($0.id)" })
+    return IdSet(found.objects.map { "\(found.className)$\($0.id)" })
   }
 
   /// Returns the values of one column of the results of a sub-query.
-  private func selection(_ name: String, _ value: JSONValue) throws(ParseError) -> Set<String> {
+  private func selection(_ name: String, _ value: JSONValue) throws(ParseError) -> IdSet {
     guard let object = value.objectValue, object.count == 2, let query = object["query"]?.objectValue,
       let key = object["key"]?.stringValue, let className = query["className"]?.stringValue
     else { throw ParseError(.invalidQuery, "improper usage of \(name)") }
     let path = key.split(separator: ".").map(String.init)
     let objects = try found(className, query["where"]?.objectValue ?? [:], query["redirectClassNameForKey"]?.stringValue).objects
-    return Set(objects.flatMap { object in Self.selected(path, of: object).map(Values.key) })
+    return IdSet(objects.flatMap { object in Self.selected(path, of: object).map(Values.key) })
   }
 
   /// Returns a column's value, or each element of a list. A path can lead into pointers.

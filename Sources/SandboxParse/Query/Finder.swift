@@ -36,7 +36,7 @@ struct Visibility {
   /// Returns the columns that are hidden from this caller.
   ///
   /// - Parameter id: The object's id; users see all columns of themselves.
-  func hidden(in className: String, of id: String?) -> Set<String> {
+  func hidden(in className: String, of id: String?) -> IdSet {
     guard !caller.isMaster else { return [] }
     var hidden = state.classes[className]?.permissions.hidden(caller.groups) ?? []
     guard className == "_User" else { return hidden }

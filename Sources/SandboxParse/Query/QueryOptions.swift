@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// The options of a read, besides its condition.
 struct QueryOptions {
@@ -98,7 +99,7 @@ struct QueryOptions {
 
   private static func number(_ value: JSONValue?) -> Int? {
     let number = value?.doubleValue ?? value?.stringValue.flatMap(Double.init)
-    return number.flatMap { $0.magnitude < 1e15 ? Int($0) : nil }
+    return number.flatMap { $0.magnitude < 1e15 ? Int(saturating: $0) : nil }
   }
 
   private static func isTrue(_ value: JSONValue?) -> Bool {

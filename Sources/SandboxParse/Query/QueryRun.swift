@@ -121,7 +121,7 @@ struct Renderer {
   let call: ParseCall
 
   /// Renders an object without its class name.
-  func json(_ object: ParseObject, of className: String, hidden: Set<String> = []) -> JSONObject {
+  func json(_ object: ParseObject, of className: String, hidden: IdSet = []) -> JSONObject {
     var value: JSONObject = ["objectId": .string(object.id)]
     let isPrivate = className == "_User" && !call.caller.isMaster && object.id != call.caller.userId
     for (name, type) in state.classes[className]?.columns ?? [] where !hidden.contains(name) {

@@ -28,7 +28,7 @@ struct Sessions {
   private static func roles(of user: String, _ state: ParseState) -> [String] {
     let users = Relations.Column(className: "_Role", name: "users")
     let children = Relations.Column(className: "_Role", name: "roles")
-    var found: Set<String> = []
+    var found: IdSet = []
     var open = Array(state.relations.owners(users, of: user))
     while let id = open.popLast() {
       guard found.insert(id).inserted else { continue }

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// A kind of fault: its name, its parameters and its effect.
 public struct FaultKind: Sendable {
@@ -87,13 +88,13 @@ package struct FaultDraw: Sendable {
   }
 
   var random: SeedRandom { SeedRandom(seed) }
-  package func integer(_ name: String) -> Int? { parameters[name]?.integerValue.map { Int($0) } }
+  package func integer(_ name: String) -> Int? { parameters[name]?.integerValue.map { Int(clamping: $0) } }
   package func number(_ name: String) -> Double? { parameters[name]?.doubleValue }
   package func text(_ name: String) -> String? { parameters[name]?.stringValue }
   package func flag(_ name: String) -> Bool { parameters[name]?.boolValue ?? false }
   package func texts(_ name: String) -> [String] { (parameters[name]?.arrayValue ?? []).compactMap(\.stringValue) }
   package func integers(_ name: String) -> [Int] {
-    (parameters[name]?.arrayValue ?? []).compactMap { $0.integerValue.map { Int($0) } }
+    (parameters[name]?.arrayValue ?? []).compactMap { $0.integerValue.map { Int(clamping: $0) } }
   }
 
   /// Draws a number from the parameter, a `.range`.
@@ -107,7 +108,7 @@ package struct FaultDraw: Sendable {
   /// The number of body bytes that `bytes` or `share` selects; the whole body if neither is given.
   func count(of body: Int) -> Int {
     if let bytes = integer("bytes") { return min(bytes, body) }
-    return number("share").map { min(body, Int(Double(body) * $0)) } ?? body
+    return number("share").map { min(body, Int(saturating: Double(body) * $0)) } ?? body
   }
 }
 

@@ -90,7 +90,7 @@ extension FaultRule {
     case "first": return .first(try count(object, key) ?? 0)
     case "after": return .after(try count(object, key) ?? 0)
     case "nth":
-      let numbers = (object[key]?.arrayValue ?? [object[key] ?? .null]).map { $0.integerValue.map { Int($0) } ?? 0 }
+      let numbers = (object[key]?.arrayValue ?? [object[key] ?? .null]).map { $0.integerValue.map { Int(clamping: $0) } ?? 0 }
       return .numbers(numbers)
     default:
       guard let share = object[key]?.doubleValue else { throw .fault(key, "must be a number, 0 to 1") }

@@ -187,11 +187,11 @@ package struct CopiedSoup: Sendable, Equatable {
 package struct CopiedCounters: Sendable, Equatable {
   /// The last fencing token of each lease by name: in the copy, a run must not get the token of an
   /// upload that the original has sent.
-  package var fences: [String: Int64]
+  package var fences: IdMap<Int64>
   /// See ``StoreSnapshot/uploadSequence()``.
   package var uploads: Int64
 
-  package init(fences: [String: Int64], uploads: Int64) {
+  package init(fences: IdMap<Int64>, uploads: Int64) {
     self.fences = fences
     self.uploads = uploads
   }

@@ -53,7 +53,7 @@ package struct EditedRow: Sendable {
     guard isChanged else { return nil }
     let changed = entry.filtered { key, value in original[key] != value }
     let gone = original.keys.filter { entry[$0] == nil }
-    return try EntryText.rewrite(text, dropping: Set(changed.keys + gone), adding: changed)
+    return try EntryText.rewrite(text, dropping: IdSet(changed.keys + gone), adding: changed)
   }
 
   // MARK: Edits

@@ -74,8 +74,9 @@ package struct EntryEdits {
     case (.string(let text), _): return .text(text)
     case (.integer(let number), .string), (.integer(let number), .fullText): return .text(String(number))
     case (.integer(let number), _): return .integer(number)
-    case (.number, _):
+    case (.number, _), (.decimal, _):
       if let whole = id.integerValue { return try key(.integer(whole), spec) }
+      if case .decimal(let text) = id, [.string, .fullText].contains(spec.type) { return .text(text) }
       if let number = id.doubleValue { return .real(number) }
     default: break
     }

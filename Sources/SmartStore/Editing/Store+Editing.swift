@@ -7,7 +7,7 @@ extension StoreTransaction {
     var edits = EntryEdits(soup: soup), places: [Int?] = []
     try edits.read(patches.compactMap(\.knownEntryId), in: self)
     let asked = patches.compactMap { if case .externalId(let id) = $0.place { id } else { nil } }
-    var found = try edits.find(asked, at: path, in: self)[...], created: [String: Int] = [:], renamed: [Int] = []
+    var found = try edits.find(asked, at: path, in: self)[...], created: IdMap<Int> = [:], renamed: [Int] = []
     for var patch in patches {
       var place: Int?, name: String?
       switch patch.place {

@@ -13,7 +13,7 @@ struct QueryExpansion {
   /// The CTEs of a WITH clause, which are visible up to the end of the parenthesis around it.
   private struct Scope {
     let end: Int
-    let parts: [String: Int]
+    let parts: IdMap<Int>
   }
 
   private let tokens: [SQLToken]
@@ -82,7 +82,7 @@ struct QueryExpansion {
 
   /// Reads `WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), …`.
   private mutating func addScope(_ with: Int, end: Int) {
-    var i = with + 1, names: [String: Int] = [:]
+    var i = with + 1, names: IdMap<Int> = [:]
     if isWord("recursive", i) { i += 1 }
     while i < tokens.count, let name = tokens[i].name {
       definitions.insert(i)

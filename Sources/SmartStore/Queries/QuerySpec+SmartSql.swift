@@ -50,7 +50,7 @@ extension QuerySpec {
   package var matchText: String? {
     switch matchKey {
     case .string(let text)?: text
-    case .integer, .number, .bool: matchKey?.text
+    case .integer, .number, .decimal, .bool: matchKey?.text
     default: nil
     }
   }
@@ -83,6 +83,8 @@ extension QuerySpec {
     case (.integer(let value), _): .integer(value)
     case (.number(let value), .string?), (.number(let value), .fullText?): .text("\(value)")
     case (.number(let value), _): .real(value)
+    case (.decimal(let text), .string?), (.decimal(let text), .fullText?): .text(text)
+    case (.decimal, _): key.doubleValue.map { .real($0) } ?? .null
     case (.string(let value), _): .text(value)
     case (.null, _), (.array, _), (.object, _): .null
     }

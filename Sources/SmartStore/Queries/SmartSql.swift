@@ -235,11 +235,12 @@ package struct SmartSql {
       return
     }
     let inner = String(decoding: text[(i + 1)..<close], as: UTF8.self)
-    let parts = inner.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    // Names of soups have no colon; paths may have one.
+    let parts = inner.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let soup = try soup(parts[0]) else {
       throw StoreError(.noSuchSoup, "Unknown soup \(parts[0]) at character \(character(i))")
     }
-    guard parts.count <= 2 else {
+    guard parts.count < 2 || !parts[1].contains(":") || soup.specs.contains(where: { $0.path == parts[1] }) else {
       throw StoreError(.invalidSmartSql, "Invalid soup/path reference {\(inner)} at character \(character(i))")
     }
     i = close + 1

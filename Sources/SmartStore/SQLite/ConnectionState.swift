@@ -6,15 +6,15 @@ final class ConnectionState {
   /// Distinguishes the connections of a store; the writer is 0.
   let number: Int
   private var schemaVersion: Int64 = -1
-  var soups: [String: Soup] = [:]
+  var soups: IdMap<Soup> = [:]
   /// By source text; emptied when a soup changes.
-  var smartSql: [String: CompiledSmartSql] = [:]
+  var smartSql: IdMap<CompiledSmartSql> = [:]
   /// Oldest first.
   var plans: [QueryPlan] = []
-  var writers: [String: SoupWriter] = [:]
+  var writers: IdMap<SoupWriter> = [:]
   /// The ids seen by each bulk load, by soup. They survive a rollback: a page that is stored again
   /// then counts as a possible repetition, which a check of the table rules out.
-  var loads: [String: BulkLoadKeys] = [:]
+  var loads: IdMap<BulkLoadKeys> = [:]
   /// This connection as the owner of bulk loads.
   let loader = BulkLoad.Owner()
   /// The announced number of records from which a first load is a bulk load.

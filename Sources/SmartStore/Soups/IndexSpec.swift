@@ -18,6 +18,8 @@ public struct IndexSpec: Sendable, Equatable {
     self.type = type
   }
 
+  public static func == (a: IndexSpec, b: IndexSpec) -> Bool { a.path == b.path && a.type == b.type }
+
   /// The Mobile SDK's stores return index specs with `columnName`, so it is accepted and ignored.
   package static let keys = KnownKeys(["path", "type"], ignoring: ["columnName"])
 
@@ -64,15 +66,50 @@ public struct IndexSpec: Sendable, Equatable {
     }
   }
 
+  /// Bytes of a path. It is part of every statement that reads it, and SQLite limits their length.
+  package static let longestPath = 10_000
+
+  /// Returns the first character of the path that smart SQL or a JSON path would read as something else; nil if there is none.
+  /// A json1 path may have names in double quotes.
+  private var reservedCharacter: Character? {
+    let names = type == .json1 ? withoutQuotedNames : path[...]
+    return names.first { "{}\"\\".contains($0) } ?? path.first { "{}\\".contains($0) }
+  }
+
+  /// The path without the names in double quotes that begin and end where a name does.
+  private var withoutQuotedNames: Substring {
+    var rest = path[...], result = ""
+    while let open = rest.firstIndex(of: "\"") {
+      let inside = rest[rest.index(after: open)...]
+      let before = open == path.startIndex ? "." : path[path.index(before: open)]
+      guard before == ".", let close = inside.firstIndex(of: "\""), close > inside.startIndex,
+        [".", "[", nil].contains(inside[inside.index(after: close)...].first)
+      else { break }
+      result += rest[..<open]
+      rest = inside[inside.index(after: close)...]
+    }
+    return (result + rest)[...]
+  }
+
   /// Throws unless the specs can be registered.
-  package static func validate(_ specs: [IndexSpec], soup: String) throws(StoreError) {
+  /// - Parameter known: Specs that the soup has already; an earlier release may have taken them.
+  package static func validate(_ specs: [IndexSpec], soup: String, known: [IndexSpec] = []) throws(StoreError) {
     guard !specs.isEmpty else { throw StoreError(.invalidIndexSpec, "No indexSpecs specified for soup: \(soup)") }
-    var seen = Set<String>()
+    var seen = IdSet()
     for spec in specs {
       let path = spec.path
       guard !path.isEmpty, !path.utf8.contains(where: { $0 == UInt8(ascii: "'") || $0 < UInt8(ascii: " ") }) else {
         throw StoreError(
           .invalidIndexSpec, "path '\(path)' of soup \(soup): a path must not be empty or contain quotes or control characters")
+      }
+      guard path.utf8.count <= longestPath else {
+        throw StoreError(
+          .invalidIndexSpec,
+          "path '\(path.prefix(100))…' of soup \(soup) has \(path.utf8.count) bytes; \(longestPath) is the limit")
+      }
+      if let character = spec.reservedCharacter, !known.contains(spec) {
+        throw StoreError(
+          .invalidIndexSpec, "path '\(path)' of soup \(soup): '\(character)' cannot be part of a path that is indexed")
       }
       guard !JSONWalker.isTooDeep(path) else {
         throw StoreError(

@@ -94,14 +94,23 @@ package struct IndexProjection {
   private func keep(_ bytes: [UInt8]) -> IndexValue { .text(scratch.keep(bytes)) }
 
   /// Returns compact JSON with `/` escaped as `\/`, as the Mobile SDK stores it. Exact matches on
-  /// the text of an array depend on it.
+  /// the text of an array depend on it. Numbers have one form, as in indexes on numbers alone.
   static func containerText(_ value: JSONValue) -> [UInt8] {
     var out: [UInt8] = []
-    for byte in value.serialized() {
+    for byte in inOneForm(value).serialized() {
       if byte == UInt8(ascii: "/") { out.append(UInt8(ascii: "\\")) }
       out.append(byte)
     }
     return out
+  }
+
+  private static func inOneForm(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .decimal(let digits): Array(digits.utf8).withUnsafeBytes { JSONValue.number(parsing: $0) }
+    case .array(let elements): .array(elements.map(inOneForm))
+    case .object(let members): .object(JSONObject(members.map { ($0.key, inOneForm($0.value)) }))
+    default: value
+    }
   }
 
   /// Converts a number to an integer: truncates fractions and clamps to 64 bits.
@@ -110,7 +119,7 @@ package struct IndexProjection {
     if let exact = Int64(text) { return .integer(exact) }
     guard let real = Double(text), !real.isNaN else { return .null }
     if real >= 0x1p63 { return .integer(.max) }
-    return .integer(real <= -0x1p63 ? .min : Int64(real))
+    return .integer(real <= -0x1p63 ? .min : Int64(saturating: real))
   }
 
   private func projected(

@@ -99,6 +99,8 @@ package struct BulkLoad: Sendable, Equatable {
   package var idPath: String
   package var owner: Owner
 
+  package static func == (a: BulkLoad, b: BulkLoad) -> Bool { a.idPath == b.idPath && a.owner == b.owner }
+
   /// The form stored in `soup_attrs.loading`.
   package var text: String { "\(owner.process.text) \(owner.connection) \(idPath)" }
 

@@ -9,7 +9,8 @@ extension Store {
     try Soup.validate(name: name)
     if try soupExists(name) {
       // Validate the specs anyway: otherwise a mistake in them would go unnoticed.
-      return try wrapped { try IndexSpec.validate(indexSpecs, soup: name) }
+      let known = try self.indexSpecs(ofSoup: name)
+      return try wrapped { try IndexSpec.validate(indexSpecs, soup: name, known: known) }
     }
     try writeBlocking(.synced) { try $0.registerSoup(name, indexSpecs) }
   }
@@ -51,7 +52,10 @@ extension Store {
   public func upsert(
     _ entries: [UInt8], into soup: String, externalIdPath: String = "_soupEntryId"
   ) throws -> [UInt8] {
-    try writeBlocking(.synced) { try $0.upsert(entries, into: soup, externalIdPath: externalIdPath) }
+    try writeBlocking(.synced) { transaction in
+      let kept = try transaction.keepingNumbers(of: entries, in: soup)
+      return try transaction.upsert(kept, into: soup, externalIdPath: externalIdPath)
+    }
   }
 
   /// Returns entries in the order of the ids; skips ids without an entry.

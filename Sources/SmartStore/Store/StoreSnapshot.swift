@@ -172,7 +172,7 @@ package protocol StoreSnapshot: CopiedStore {
 
   /// Returns the entries that were uploaded and not changed since, by external id. The next version
   /// that the server sends of them may be just the upload.
-  func echoes(in name: String, idPath: String) throws -> [String: Int64]
+  func echoes(in name: String, idPath: String) throws -> IdMap<Int64>
 
   /// Returns a counter that every written-back upload increments, in any soup and process.
   func uploadSequence() throws -> Int64
@@ -180,7 +180,7 @@ package protocol StoreSnapshot: CopiedStore {
   /// Returns the entries whose uploads were written back after `mark`, by external id, including
   /// those that were edited since and those whose deletion was uploaded.
   /// - Parameter mark: An earlier value of ``uploadSequence()``.
-  func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64]
+  func uploads(in name: String, idPath: String, since mark: Int64) throws -> IdMap<Int64>
 
   /// Returns the server's versions after the last upload of entries. They are known while an entry stays
   /// as uploaded, and while it has local edits made after that.
@@ -191,7 +191,7 @@ package protocol StoreSnapshot: CopiedStore {
   func lease(_ name: String) throws -> Lease?
 
   /// Returns the data that a sync keeps about the pages of a list: JSON texts by page name.
-  func syncPages(of sync: Int64) throws -> [String: String]
+  func syncPages(of sync: Int64) throws -> IdMap<String>
 
   // MARK: Key-value stores
 

@@ -1,7 +1,7 @@
 /// Counts how often soups were cleared or removed, so that a sync can tell that its records are gone.
 extension StoreSnapshot {
   /// Returns how often soups were cleared or removed, by name; without those that never were.
-  package func timesEmptied(_ soups: [String]) throws -> [String: String] {
+  package func timesEmptied(_ soups: [String]) throws -> IdMap<String> {
     try syncPages(of: SoupsEmptied.owner).filter { soups.contains($0.key) }
   }
 }

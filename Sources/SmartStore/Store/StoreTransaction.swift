@@ -231,7 +231,7 @@ extension StoreTransaction {
     _ id: Int64, in soup: String, setting members: JSONObject, removing keys: [String] = []
   ) throws -> Bool {
     guard let entry = try entry(id, in: soup) else { return false }
-    let text = try EntryText.rewrite(entry.text, dropping: Set(members.keys + keys), adding: members)
+    let text = try EntryText.rewrite(entry.text, dropping: IdSet(members.keys + keys), adding: members)
     return try save(text, as: id, in: soup) != nil
   }
 

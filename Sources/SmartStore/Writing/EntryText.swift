@@ -5,13 +5,13 @@ import RecordScan
 package enum EntryText {
   /// Copies an object, dropping some first-level members and adding others at its end.
   /// - Throws: ``StoreError`` `.invalidEntry` if `text` is not a JSON object.
-  static func rewrite(_ text: [UInt8], dropping: Set<String>, adding: JSONObject = [:]) throws -> [UInt8] {
+  static func rewrite(_ text: [UInt8], dropping: IdSet, adding: JSONObject = [:]) throws -> [UInt8] {
     try text.withUnsafeBytes { try rewrite($0, dropping: dropping, adding: adding) }
   }
 
   /// Copies an object, dropping some first-level members and adding others at its end.
   package static func rewrite(
-    _ text: UnsafeRawBufferPointer, dropping: Set<String>, adding: JSONObject = [:]
+    _ text: UnsafeRawBufferPointer, dropping: IdSet, adding: JSONObject = [:]
   ) throws -> [UInt8] {
     var out: [UInt8] = [UInt8(ascii: "{")]
     out.reserveCapacity(text.count + 64)

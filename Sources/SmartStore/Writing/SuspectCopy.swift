@@ -39,7 +39,7 @@ package struct SuspectCopy {
     }
     guard !members.isEmpty else { return nil }
     let text = try page.withText(record: i) {
-      try EntryText.rewrite($0, dropping: Set(members.map(\.key)), adding: members)
+      try EntryText.rewrite($0, dropping: IdSet(members.map(\.key)), adding: members)
     }
     return KeptCopy(entry: text, wasBroughtSince: row[SoupField.syncId] != nil && entry[SoupField.syncId] == nil)
   }

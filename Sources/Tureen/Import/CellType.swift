@@ -9,7 +9,7 @@ package enum CellType: String, Sendable, CaseIterable {
     switch value {
     case .null: return nil
     case .string: self = .text
-    case .integer, .number: self = .number
+    case .integer, .number, .decimal: self = .number
     case .bool: self = .boolean
     case .array, .object: self = .json
     }
@@ -31,7 +31,7 @@ package enum CellType: String, Sendable, CaseIterable {
     case .text: return .string(cell)
     case .number:
       let digits = cell.hasPrefix("+") ? String(cell.dropFirst()) : cell
-      guard let value = try? JSONValue(parsing: digits), value.doubleValue != nil else {
+      guard let value = try? JSONValue(parsing: digits), value.doubleValue?.isFinite ?? false else {
         throw ImportProblem("column '\(column)': '\(cell.prefix(40))' is not a number")
       }
       return value

@@ -75,7 +75,7 @@ package struct ImportFile {
       if case .failure(let problem) = header.fields { throw ImportProblem("the header: \(problem.message)", line: header.line) }
       return []
     }
-    var seen: Set<String> = []
+    var seen: IdSet = []
     for (i, name) in names.enumerated() {
       guard !name.isEmpty else { throw ImportProblem("column \(i + 1) of the header has no name", line: header.line) }
       guard seen.insert(name).inserted else {
@@ -130,6 +130,9 @@ package struct ImportFile {
       let value = try JSONValue(parsing: Array(text))
       guard let object = value.objectValue else {
         return .failure(ImportProblem("a record must be a JSON object, not \(value.kindName)", line: line))
+      }
+      if let key = DoubledKey.find(in: Array(text)) {
+        return .failure(ImportProblem("the member '\(key)' is there twice", line: line))
       }
       return .success(ImportRecord(line: line, members: object.map { ($0.key, .json($0.value)) }))
     } catch {

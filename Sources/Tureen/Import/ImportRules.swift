@@ -56,6 +56,7 @@ package struct ImportRules: Sendable {
     case .string(let text): text
     case .integer(let number): String(number)
     case .number(let number): Int64(exactly: number).map { String($0) } ?? String(number)
+    case .decimal(let text): value.integerValue.map { String($0) } ?? text
     default: nil
     }
   }
@@ -141,10 +142,12 @@ package struct ImportRules: Sendable {
   /// Returns the entry with the record's values; nil if the entry already has all of them.
   private func changed(_ entry: JSONObject, _ record: ImportRecord) throws(ImportProblem) -> JSONObject? {
     var result = entry, isChanged = false
-    for (name, given) in record.members where !OwnField.contains(name) {
+    let members = untouched(by: record, entry)
+    try Self.checkPaths(members)
+    for (name, given) in members {
       let current = entry.value(at: name), value: JSONValue
       switch given {
-      case .json(let json): value = json
+      case .json(let json): value = try Self.finite(json, name)
       case .cell(let cell):
         if cell.isEmpty, keepsEmpty { continue }
         // CSV cannot distinguish an empty text from a missing value.
@@ -157,6 +160,37 @@ package struct ImportRules: Sendable {
     return isChanged ? result : nil
   }
 
+  /// Returns the members of a record that say something new: without the cells that an export of the entry has.
+  private func untouched(by record: ImportRecord, _ entry: JSONObject) -> [(name: String, value: ImportRecord.Value)] {
+    let exported = EntryText(entry.serialized()).cells
+    return record.members.filter { name, given in
+      guard !OwnField.contains(name) else { return false }
+      guard case .cell(let cell) = given, givenTypes[name] == nil else { return true }
+      return cell != exported[name] ?? ""
+    }
+  }
+
+  /// Refuses a record that sets a member and a part of it.
+  private static func checkPaths(_ members: [(name: String, value: ImportRecord.Value)]) throws(ImportProblem) {
+    let columns = members.compactMap { name, value in
+      if case .cell(let cell) = value, !cell.isEmpty { name } else { nil }
+    }
+    for name in columns where columns.contains(where: { $0.hasPrefix(name + ".") }) {
+      throw ImportProblem("'\(name)' and a part of it both have values; a member can have only one of them")
+    }
+  }
+
+  /// Refuses numbers beyond the range of a double.
+  private static func finite(_ value: JSONValue, _ name: String) throws(ImportProblem) -> JSONValue {
+    switch value {
+    case .array(let list): for element in list { _ = try finite(element, name) }
+    case .object(let object): for (_, element) in object { _ = try finite(element, name) }
+    default:
+      guard value.doubleValue?.isFinite ?? true else { throw ImportProblem("'\(name)' has a number that is too large") }
+    }
+    return value
+  }
+
   private func typed(_ cell: String, _ column: String, _ current: JSONValue?) throws(ImportProblem) -> JSONValue {
     let type = givenTypes[column] ?? current.flatMap(CellType.init(of:)) ?? foundTypes[column] ?? .text
     return try type.value(of: cell, column: column)
@@ -166,6 +200,7 @@ package struct ImportRules: Sendable {
   static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
     switch (a, b) {
     case (.integer, .number), (.number, .integer): a.doubleValue == b.doubleValue
+    case (.decimal, _), (_, .decimal): a.isSameNumber(as: b)
     case (.array(let a), .array(let b)): a.count == b.count && zip(a, b).allSatisfy { isSame($0, $1) }
     case (.object(let a), .object(let b)):
       a.count == b.count && a.allSatisfy { key, value in b[key].map { isSame(value, $0) } ?? false }

@@ -49,7 +49,7 @@ final class HostLogins: Sendable {
     }
     return [
       "id": .string(id), "url": .string(plan.request.url), "redirectUri": .string(plan.request.redirectURI),
-      "expiresAt": .integer(Int64((login.dependencies.retry.now() + Double(plan.timeoutS)) * 1000)),
+      "expiresAt": .integer(Int64(saturating: (login.dependencies.retry.now() + Double(plan.timeoutS)) * 1000)),
     ]
   }
 

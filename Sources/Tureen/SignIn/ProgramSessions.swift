@@ -116,7 +116,8 @@ final class ProgramSessions: Sendable {
       }
       group.addTask { [environment] in
         try await environment.sleep(Tuning.programSessionS)
-        throw Self.refusal("it gave no session within \(Int(Tuning.programSessionS)) s of sessionNeeded", .needsPerson)
+        throw Self.refusal(
+          "it gave no session within \(Int(saturating: Tuning.programSessionS)) s of sessionNeeded", .needsPerson)
       }
       defer { group.cancelAll() }
       guard let first = try await group.next() else { throw CancellationError() }

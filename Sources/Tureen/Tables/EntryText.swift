@@ -43,6 +43,13 @@ package struct EntryText: Sendable {
     leaves("", withOwnFields, body)
   }
 
+  /// The texts of the entry's cells in a CSV file, by column.
+  package var cells: IdMap<String> {
+    var cells: IdMap<String> = [:]
+    forEachLeaf(withOwnFields: true) { path, value in cells[path] = value.text }
+    return cells
+  }
+
   private func leaves(_ prefix: String, _ withOwnFields: Bool, _ body: (String, ResultCell) -> Void) {
     forEachMember { key, value in
       let name = ResultCell(key).text
@@ -67,7 +74,7 @@ package enum OwnField {
 package struct EntryColumns: Sendable {
   private var order: [String] = []
   /// Whether a column has a value that is not null.
-  private var isUsed: [String: Bool] = [:]
+  private var isUsed: IdMap<Bool> = [:]
 
   package init() {}
 
@@ -80,7 +87,7 @@ package struct EntryColumns: Sendable {
 
   /// The columns' names. A parent that is null in some entries and an object in others has columns only for its members.
   package var names: [String] {
-    let parents = Set(
+    let parents = IdSet(
       order.flatMap { path in path.indices.filter { path[$0] == "." }.map { String(path[..<$0]) } })
     return order.filter { isUsed[$0] == true || !parents.contains($0) }
   }

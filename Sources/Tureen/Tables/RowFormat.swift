@@ -32,7 +32,7 @@ package struct RowFormatter {
   }
 
   static func unique(_ names: [String]) -> [String] {
-    var seen: Set<String> = []
+    var seen: IdSet = []
     return names.map { name in
       var candidate = name, number = 2
       while !seen.insert(candidate).inserted {

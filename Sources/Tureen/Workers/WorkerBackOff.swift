@@ -1,3 +1,5 @@
+import Support
+
 /// The pauses between attempts to reach a database: each twice as long as the one before, up to a limit.
 struct WorkerBackOff: Equatable {
   private let firstMs: Int64
@@ -12,7 +14,7 @@ struct WorkerBackOff: Equatable {
   /// - Parameter random: 0 to 1.
   mutating func next(random: Double) -> Int64 {
     defer { pauseMs = min(pauseMs * 2, Tuning.longestDatabasePauseMs) }
-    return pauseMs - Int64(Double(pauseMs) / 4 * random)
+    return pauseMs - Int64(saturating: Double(pauseMs) / 4 * random)
   }
 
   mutating func reset() { pauseMs = firstMs }

@@ -60,7 +60,7 @@ struct ExportCommand: ParsableCommand {
     let format = chosenFormat
     let columns = format == .csv ? try columns(pages) : []
     if format == .csv, !columns.isEmpty { CSVText.append(columns, to: &text) }
-    let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($0.element, $0.offset) })
+    let places = IdMap(columns.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
     try pages.forEachEntry { entry in
       guard ownFields || !Self.isDeleted(entry) else { return }
       if format == .json { text.append(contentsOf: (count == 0 ? "[\n" : ",\n").utf8) }

@@ -33,7 +33,7 @@ enum FuzzSignal {
     case .null: return "0"
     case .bool: return "b"
     case .integer: return "i"
-    case .number: return "n"
+    case .number, .decimal: return "n"
     case .string: return "s"
     }
   }

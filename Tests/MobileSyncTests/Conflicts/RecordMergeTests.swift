@@ -67,7 +67,7 @@ import Testing
       theirs: ["Phone"], both: ["Phone"], merged: #"{"Phone":"1"}"#),
     Row(
       name: "numbers in other spellings", base: #"{"n":1,"x":2.50}"#, local: #"{"n":1.0,"x":2.5}"#, server: #"{"n":1e0,"x":2.5}"#,
-      merged: #"{"n":1.0,"x":2.5}"#, isSettled: true),
+      merged: #"{"n":1e0,"x":2.5}"#, isSettled: true),
     Row(
       name: "whole numbers beyond doubles", base: #"{"n":9007199254740992}"#, local: #"{"n":9007199254740993}"#,
       server: #"{"n":9007199254740992}"#, mine: ["n"], merged: #"{"n":9007199254740993}"#),

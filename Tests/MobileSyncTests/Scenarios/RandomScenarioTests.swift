@@ -33,6 +33,11 @@ import Testing
     try await run(Self.scenarios, kind) { try await $0.run() }
   }
 
+  @Test(arguments: ScenarioKind.all.filter { $0.up != nil })
+  func scenarios_ofOneClientWithFaults_haveNoConflict(kind: ScenarioKind) async throws {
+    try await run(Self.scenarios, kind) { try await $0.runAlone() }
+  }
+
   /// Each fault by itself; none is left to chance.
   @Test(arguments: ScenarioKind.oneOfEach)
   func everyFault_inEveryKindOfRun_endsEqualAndLosesNothing(kind: ScenarioKind) async throws {

@@ -15,6 +15,8 @@ final class Scenario {
   private var history: [String] = []
   /// Whether answers have corrupted bytes, so that their records may be wrong.
   private var isDamaged = false
+  /// Whether nobody else changes anything.
+  private var isAlone = false
 
   private static let steps = 10
 
@@ -33,6 +35,34 @@ final class Scenario {
     try await begin(Bool.random(using: &random) ? rules(kinds) : [])
     for _ in 0..<Self.steps { try await step(kinds: kinds) }
     try await settle()
+  }
+
+  /// Changes and syncs of one client alone, with a bad network: nothing may conflict, since nobody else changes anything.
+  func runAlone() async throws {
+    isAlone = true
+    let kinds = ScenarioFaults.kinds(world.org)
+    try await begin([])
+    for _ in 0..<Self.steps {
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: try localCreates()
+      case 1, 2, 3: try localChanges()
+      case 4: try localDeletes()
+      case 5, 6: try await sync("up", rules(kinds))
+      default: try await sync("down", rules(kinds))
+      }
+    }
+    try await settle()
+    #expect(try world.dirty().isEmpty, comment("still dirty"))
+  }
+
+  /// Checks that no conflict was found.
+  private func checkNoConflict(_ end: SyncState) throws {
+    guard isAlone else { return }
+    #expect(end.counts.conflicting == 0, comment("\(end.counts)"))
+    for soup in ["accounts", "contacts"] {
+      let found = try world.manager.conflicts(inSoup: soup)
+      #expect(found.isEmpty, comment("\(found)"))
+    }
   }
 
   /// Applies this fault to every kind of run: to an upload at each request, to the others between
@@ -71,7 +101,10 @@ final class Scenario {
     try world.begin()
     if isWritable { for _ in 0..<4 { try serverCreates() } }
     if world.kind.down == .mru { await world.viewAccounts() }
-    try world.createSyncs(Bool.random(using: &random) ? .overwrite : .leaveIfChanged)
+    let modes: [MergeMode] = isAlone ? MergeMode.allCases : [.overwrite, .leaveIfChanged]
+    let mode = modes.randomElement(using: &random) ?? .overwrite
+    history.append("mode \(mode.rawValue)")
+    try world.createSyncs(mode)
     if world.kind.down == .refresh {
       _ = try await world.manager.syncDown(
         target: ["type": "soql", "query": .string(ScenarioWorld.query)], soupName: "accounts", syncName: "fill")
@@ -195,6 +228,7 @@ final class Scenario {
     default:
       let end = try await world.manager.reSync(named: what)
       history.append("  \(end.status.rawValue) \(end.error)")
+      try checkNoConflict(end)
     }
     world.org.faults.clear()
     try checkNothingLost(before, mayUpload: what == "up")
@@ -243,6 +277,7 @@ final class Scenario {
         up = try await world.manager.reSync(named: "up")
       }
       #expect(up.status == .done && up.counts.failed == 0 && up.counts.inDoubt == 0, comment("\(up.error) \(up.counts)"))
+      try checkNoConflict(up)
     }
     let held = try heldRecords()
     if world.kind.down == .mru { await world.viewAccounts() }

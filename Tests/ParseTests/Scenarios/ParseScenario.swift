@@ -14,6 +14,7 @@ import Testing
 final class ParseScenario {
   private let kind: ParseScenarioKind
   private let bench: ParseBench
+  private let isAlone: Bool
   private let mode: MergeMode
   private let label: String
   private var random: SeededGenerator
@@ -26,9 +27,12 @@ final class ParseScenario {
   private static let patience = 20
   private static let soups = [("isbns", "ISBN"), ("books", "Book")]
 
-  /// - Parameter again: How to repeat the scenario.
-  init(_ kind: ParseScenarioKind, seed: UInt64, again: String) async throws {
+  /// - Parameters:
+  ///   - isAlone: Whether nobody else changes anything; there must be no conflict then.
+  ///   - again: How to repeat the scenario.
+  init(_ kind: ParseScenarioKind, isAlone: Bool = false, seed: UInt64, again: String) async throws {
     self.kind = kind
+    self.isAlone = isAlone
     random = SeededGenerator(state: seed)
     mode = [MergeMode.leaveIfChanged, .merge, .overwrite].randomElement(using: &random) ?? .merge
     label = "\(kind.testDescription), \(mode), \(again)"
@@ -61,7 +65,7 @@ final class ParseScenario {
 
   private func step() async throws {
     bench.clock.advance(by: 1)
-    switch Int.random(in: 0..<16, using: &random) {
+    switch Int.random(in: (isAlone ? 4 : 0)..<16, using: &random) {
     case 0: try await otherCreates()
     case 1, 2: try await otherChanges()
     case 3: try await otherDeletes()
@@ -198,6 +202,7 @@ final class ParseScenario {
     bench.server.setInterceptor(nil)
     bench.server.faults.clear()
     if isKilled { try await bench.reopen() }
+    try checkNoConflict()
     for ((soup, className), dirty) in zip(Self.soups, before) { try await checkNothingLost(dirty, soup, className) }
   }
 
@@ -240,6 +245,14 @@ final class ParseScenario {
 
   // MARK: Invariants
 
+  private func checkNoConflict() throws {
+    guard isAlone else { return }
+    for soup in ["isbns", "books", "links"] {
+      let found = try bench.manager.conflicts(inSoup: soup)
+      #expect(found.isEmpty, comment("a conflict that nobody else caused: \(found)"))
+    }
+  }
+
   /// Checks that each local change is still there or has reached the server.
   private func checkNothingLost(_ before: [Int64: JSONObject], _ soup: String, _ className: String) async throws {
     let after = try dirty(soup), there = try await live(className)
@@ -276,6 +289,7 @@ final class ParseScenario {
         history.append("quiet \(name): \(up.status.rawValue) \(up.error) \(up.counts)")
       }
       try await decideDoubts()
+      try checkNoConflict()
       try decideConflicts()
       try await removeLinksOfNothing()
       if try ["isbns", "books", "links"].allSatisfy({ try dirty($0).isEmpty }) { break }

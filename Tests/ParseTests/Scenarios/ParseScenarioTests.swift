@@ -14,10 +14,19 @@ import Testing
 
   @Test(arguments: ParseScenarioKind.all)
   func classes_withFaultsKillsAndAnotherClient_endEqualAndLoseNothing(kind: ParseScenarioKind) async throws {
+    try await walk(kind, isAlone: false)
+  }
+
+  @Test(arguments: ParseScenarioKind.all)
+  func classes_ofOneClientWithFaultsAndKills_haveNoConflict(kind: ParseScenarioKind) async throws {
+    try await walk(kind, isAlone: true)
+  }
+
+  private func walk(_ kind: ParseScenarioKind, isAlone: Bool) async throws {
     for n in 0..<Self.scenarios {
       let seed = RandomSeed.value &+ UInt64(n), again = RandomSeed.again(Self.self, seed: seed)
       try await RandomSeed.walk("\(kind.testDescription), \(again)") {
-        try await ParseScenario(kind, seed: seed, again: again).run()
+        try await ParseScenario(kind, isAlone: isAlone, seed: seed, again: again).run()
       }
     }
   }

@@ -12,6 +12,7 @@ import Testing
 final class CollectionScenario {
   private let kind: CollectionScenarioKind
   private let bench: CollectionBench
+  private let isAlone: Bool
   private let mode: MergeMode
   private let label: String
   private var random: SeededGenerator
@@ -38,9 +39,12 @@ final class CollectionScenario {
     let notes = Mutex(Notes())
   }
 
-  /// - Parameter again: How to repeat the scenario.
-  init(_ kind: CollectionScenarioKind, seed: UInt64, again: String) throws {
+  /// - Parameters:
+  ///   - isAlone: Whether nobody else changes anything; there must be no conflict then.
+  ///   - again: How to repeat the scenario.
+  init(_ kind: CollectionScenarioKind, isAlone: Bool = false, seed: UInt64, again: String) throws {
     self.kind = kind
+    self.isAlone = isAlone
     random = SeededGenerator(state: seed)
     mode = [MergeMode.leaveIfChanged, .merge, .overwrite].randomElement(using: &random) ?? .merge
     label = "\(kind.testDescription), \(mode), \(again)"
@@ -75,7 +79,7 @@ final class CollectionScenario {
   }
 
   private func step() async throws {
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: (isAlone ? 4 : 0)..<12, using: &random) {
     case 0: otherCreates()
     case 1, 2: bench.server.with { otherChanges(&$0, .random(in: 0..<100, using: &random)) }
     case 3: try otherDeletes()
@@ -201,13 +205,14 @@ final class CollectionScenario {
     }
     bench.server.with { $0.meddle = nil }
     if isKilled { try await bench.reopen() }
+    try checkNoConflict()
     try checkNothingLost(before, mayUpload: what == "up")
   }
 
   /// Injects faults into the requests of one run, a concurrent writer, and the end of the process.
   private func meddle(_ what: String, kills: Bool) throws {
     let chance = Int.random(in: 0..<3, using: &random), deadline = Int.random(in: 1...6, using: &random)
-    let writer = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 1...4, using: &random) : 0
+    let writer = !isAlone && Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 1...4, using: &random) : 0
     let numbers = (0..<64).map { _ in Int.random(in: 0..<1000, using: &random) }, log = log
     let store = bench.store, sync = try bench.manager.getSyncStatus(.name(what == "ghosts" ? "down" : what))?.id ?? 0
     let text = writer > 0 ? name("there") : ""
@@ -267,6 +272,12 @@ final class CollectionScenario {
 
   // MARK: Invariants
 
+  private func checkNoConflict() throws {
+    guard isAlone else { return }
+    let found = try bench.manager.conflicts(inSoup: CollectionBench.soup)
+    #expect(found.isEmpty, comment("a conflict that nobody else caused: \(found)"))
+  }
+
   /// Checks that each local change is still there or has reached the server.
   private func checkNothingLost(_ before: [Int64: JSONObject], mayUpload: Bool) throws {
     let after = try dirty(), rows = bench.server.with { $0.rows }
@@ -305,6 +316,7 @@ final class CollectionScenario {
       let up = try await bench.manager.reSync(named: "up")
       history.append("  quiet up: \(up.status.rawValue) \(up.error) \(up.counts)")
       try decideDoubts()
+      try checkNoConflict()
       try decideConflicts()
       if up.status == .done, try dirty().isEmpty { break }
     }

@@ -13,10 +13,19 @@ import Testing
 
   @Test(arguments: CollectionScenarioKind.all)
   func collections_withFaultsKillsAndAnotherWriter_endEqualAndLoseNothing(kind: CollectionScenarioKind) async throws {
+    try await walk(kind, isAlone: false)
+  }
+
+  @Test(arguments: CollectionScenarioKind.all)
+  func collections_ofOneClientWithFaultsAndKills_haveNoConflict(kind: CollectionScenarioKind) async throws {
+    try await walk(kind, isAlone: true)
+  }
+
+  private func walk(_ kind: CollectionScenarioKind, isAlone: Bool) async throws {
     for n in 0..<Self.scenarios {
       let seed = RandomSeed.value &+ UInt64(n), again = RandomSeed.again(Self.self, seed: seed)
       try await RandomSeed.walk("\(kind.testDescription), \(again)") {
-        try await CollectionScenario(kind, seed: seed, again: again).run()
+        try await CollectionScenario(kind, isAlone: isAlone, seed: seed, again: again).run()
       }
     }
   }

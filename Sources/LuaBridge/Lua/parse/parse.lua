@@ -41,8 +41,9 @@ function M.date(time)
     if time ~= time or time < -62135596800 or time > 253402300799 then
       misuse("date: argument 1 'time' must be a number of seconds in the years 1 to 9999, got %s", tostring(time))
     end
-    local seconds = math.floor(time)
-    time = os.date("!%Y-%m-%dT%H:%M:%S", seconds) .. (".%03dZ"):format(math.floor((time - seconds) * 1000))
+    -- The nearest millisecond: a double of a time with a fraction is mostly a little smaller than the time.
+    local milliseconds = math.floor(time * 1000 + 0.5)
+    time = os.date("!%Y-%m-%dT%H:%M:%S", milliseconds // 1000) .. (".%03dZ"):format(milliseconds % 1000)
   elseif type(time) ~= "string" then
     misuse("date: argument 1 'time' must be a number or a string, got %s", type(time))
   end

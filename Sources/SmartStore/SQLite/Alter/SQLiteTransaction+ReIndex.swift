@@ -4,7 +4,7 @@ import RecordScan
 extension SQLiteTransaction {
   func reIndexSoup(_ name: String, paths: [String]) throws {
     try finishBulkLoad(soup: name)
-    let soup = try soup(name), asked = Set(paths)
+    let soup = try soup(name), asked = IdSet(paths)
     let positions = soup.specs.indices.filter { soup.column($0) != nil && asked.contains(soup.specs[$0].path) }
     guard !positions.isEmpty else { return }
     let touchesText = positions.contains { soup.specs[$0].type == .fullText }

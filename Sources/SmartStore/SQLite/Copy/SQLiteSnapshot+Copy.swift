@@ -31,7 +31,7 @@ extension SQLiteSnapshot {
 
   func countersToCopy() throws -> CopiedCounters {
     let statement = try connection.prepare("SELECT name, fence FROM leases")
-    var fences: [String: Int64] = [:]
+    var fences: IdMap<Int64> = [:]
     while try statement.step() { fences[statement.string(0)] = statement.int64(1) }
     return CopiedCounters(fences: fences, uploads: try uploadSequence())
   }

@@ -3,7 +3,7 @@ import Database
 /// Echoes: entries as an upload left them. A page that was requested before the upload may show the
 /// record in its old state.
 extension SQLiteSnapshot {
-  func echoes(in name: String, idPath: String) throws -> [String: Int64] {
+  func echoes(in name: String, idPath: String) throws -> IdMap<Int64> {
     let soup = try self.soup(name)
     return try idsByText(
       """
@@ -19,7 +19,7 @@ extension SQLiteSnapshot {
 
   static let uploadCounter = "uploads"
 
-  func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
+  func uploads(in name: String, idPath: String, since mark: Int64) throws -> IdMap<Int64> {
     let soup = try self.soup(name)
     return try idsByText(
       """
@@ -45,11 +45,11 @@ extension SQLiteSnapshot {
     return found
   }
 
-  private func idsByText(_ sql: String, _ values: [SQLValue]) throws -> [String: Int64] {
+  private func idsByText(_ sql: String, _ values: [SQLValue]) throws -> IdMap<Int64> {
     let statement = try connection.statement(sql)
     try statement.bind(values)
     defer { statement.reset() }
-    var ids: [String: Int64] = [:]
+    var ids: IdMap<Int64> = [:]
     while try statement.step() { ids[statement.string(0)] = statement.int64(1) }
     return ids
   }

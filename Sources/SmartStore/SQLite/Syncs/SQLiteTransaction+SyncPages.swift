@@ -20,11 +20,11 @@ extension SQLiteTransaction {
 }
 
 extension SQLiteSnapshot {
-  func syncPages(of sync: Int64) throws -> [String: String] {
+  func syncPages(of sync: Int64) throws -> IdMap<String> {
     let statement = try connection.statement("SELECT page, value FROM sync_pages WHERE sync = ?")
     try statement.bind([.integer(sync)])
     defer { statement.reset() }
-    var pages: [String: String] = [:]
+    var pages: IdMap<String> = [:]
     while try statement.step() { pages[statement.string(0)] = statement.string(1) }
     return pages
   }

@@ -20,7 +20,7 @@ final class SoupWriter {
   private var updates: [UInt64: Statement] = [:]
   /// The last one used: the records of a page mostly differ in the same columns.
   private var lastUpdate: (key: UInt64, statement: Statement)?
-  private var finders: [String: Statement] = [:]
+  private var finders: IdMap<Statement> = [:]
   private var lastId: Int64?
   /// The time stamp for the entries of this transaction, in ms since 1970 UTC.
   var stamp: Int64 = 0
