@@ -33,7 +33,8 @@ import Testing
     try await run(Self.scenarios, kind) { try await $0.run() }
   }
 
-  @Test(arguments: ScenarioKind.all.filter { $0.up != nil })
+  /// Without custom targets that compare dates alone: these cannot tell their own update whose answer was lost from another's.
+  @Test(arguments: ScenarioKind.all.filter { $0.up != nil && $0.up != "custom" })
   func scenarios_ofOneClientWithFaults_haveNoConflict(kind: ScenarioKind) async throws {
     try await run(Self.scenarios, kind) { try await $0.runAlone() }
   }
