@@ -64,6 +64,8 @@ package final class CountingEngines: StoreEngines {
     CountingEngine(try inner.open(name, isGlobal: isGlobal), counts)
   }
 
+  package func look(_ name: String, isGlobal: Bool) throws -> any StoreReading { try inner.look(name, isGlobal: isGlobal) }
+
   package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
     CountingEngine(try inner.openCopy(name, isGlobal: isGlobal, of: source), counts)
   }

@@ -260,7 +260,10 @@ extension SyncUpRun {
     let settled = ids.filter { outcomes[$0] == .settled }
     let free = ids.filter { outcomes[$0].map { !$0.isConflict && $0 != .settled } ?? false }
     guard !settled.isEmpty || !free.isEmpty else { return [] }
-    try await record.save(.pulled) { _, state in
+    let soup = soup, isLast = !mayTryAgain
+    try await record.save(.pulled) { transaction, state in
+      // The entries stay dirty, and nothing else would say why.
+      for id in isLast ? free : [] { try transaction.notePrecondition(of: id, in: soup) }
       state.counts.conflicting -= settled.count + free.count
       state.counts.skipped -= settled.count + (mayTryAgain ? free.count : 0)
       state.counts.succeeded += settled.count
