@@ -45,7 +45,7 @@ extension SyncManager {
       guard let conflict = try transaction.syncConflict(entryId, in: soupName) else {
         throw SyncError(.noSuchConflict, "entry \(entryId) of soup \(soupName) has no conflict")
       }
-      return try transaction.settle(conflict, resolution)?.object()
+      return try transaction.resolve(conflict, resolution)?.object()
     }
   }
 

@@ -266,7 +266,7 @@ extension SyncManager {
       try await settleOrg(record)
       switch start.state.type {
       case .syncDown:
-        let isUnsettled = try await LostCreates.settle(beforeFilling: soups, record)
+        let isUnsettled = try await LostCreates.resolve(beforeFilling: soups, record)
         var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayIncludeLostCreates: isUnsettled)
         try await run.perform()
       case .syncUp:

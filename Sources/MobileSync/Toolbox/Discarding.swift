@@ -71,7 +71,7 @@ struct Discarding {
         throw Refusal(text: "the server's version is not known; sync it down first")
       }
       // The base is older than what the server is known to have.
-      try transaction.settle(conflict, .server)
+      try transaction.resolve(conflict, .server)
       return
     }
     guard let stored else { throw Refusal(text: "its version before the changes is not known") }
@@ -108,7 +108,7 @@ struct Discarding {
     let merge = RecordMerge(base: base, local: next, server: [:], fields: fields)
     if merge.localChanges.isEmpty {
       if let conflict = try transaction.syncConflict(id, in: soup), conflict.kind != .unknown {
-        try transaction.settle(conflict, .server)
+        try transaction.resolve(conflict, .server)
         return
       }
       return try restore(id, entry, base, in: transaction)
