@@ -63,6 +63,9 @@ extension Connection {
     return FileKind(start: Array(start.prefix(Int(clamping: size))), size: size)
   }
 
+  /// Leaves the write-ahead log as it is when this connection is closed, also if it is the last one.
+  package func keepLogOnClose() { _ = csqlite_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
   /// Returns whether the key is wrong, that is, the first page does not decrypt.
   /// - Throws: ``DatabaseError`` for any other failure.
   package func isWrongKey() throws(DatabaseError) -> Bool {

@@ -22,6 +22,12 @@ package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertibl
   /// True if another connection holds a lock; the same call may succeed later.
   package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
+  /// True if a reader could not create or extend the files that the readers and writers of a database
+  /// share, such as in a read-only folder or on a full disk, or may not open the database.
+  package var cannotShareMemory: Bool {
+    [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_PERM].contains(primaryCode)
+  }
+
   /// True if the file is not a database or is damaged.
   package var isCorrupt: Bool { primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT }
 

@@ -216,9 +216,12 @@ extension MobileSyncAction {
     case .createSyncDown: Rules.createSyncDown
     case .createSyncUp: Rules.createSyncUp
     case .deleteSync: Rules.deleteSync
+    case .discardChanges: Rules.discardChanges
     case .fetchLayout: Rules.fetchLayout
     case .fetchMetadata: Rules.fetchMetadata
     case .getConflicts: Rules.getConflicts
+    case .getDirtyEntries: Rules.getDirtyEntries
+    case .getOverview: Rules.getOverview
     case .getSyncStatus: Rules.getSyncStatus
     case .hasSyncWithName: Rules.hasSyncWithName
     case .isStopped: Rules.isStopped
@@ -274,6 +277,14 @@ extension MobileSyncAction {
         .optional("syncId", .integer),
         .optional("syncName", .string),
       ], oneOf: ["syncId", "syncName"])
+    static let discardChanges = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("entryIds", .array(.integer)),
+      .optional("fields", .array(.string)),
+      .optional("created", .boolean),
+    ])
     static let fetchLayout = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),
@@ -298,6 +309,14 @@ extension MobileSyncAction {
       .optional("syncId", .integer),
       .optional("syncName", .string),
     ])
+    static let getDirtyEntries = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .optional("soupName", .string),
+      .optional("state", .string),
+      .optional("withValues", .boolean),
+    ])
+    static let getOverview = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
     static let getSyncStatus = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),

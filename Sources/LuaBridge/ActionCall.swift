@@ -68,6 +68,7 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   case stop, restart, isStopping, isStopped
   case fetchMetadata, fetchLayout
   case getConflicts, resolveConflict
+  case getOverview, getDirtyEntries, discardChanges
   case setupSyncsFromDefaultConfig
 
   /// Whether the action starts long work, which answers late or more than once.

@@ -25,9 +25,14 @@ extension ActionCatalog {
     "mobilesync/createSyncDown": "Saves a sync down without running it.",
     "mobilesync/createSyncUp": "Saves a sync up without running it.",
     "mobilesync/deleteSync": "Deletes a saved sync.",
+    "mobilesync/discardChanges":
+      "Drops local changes, all in one transaction: an entry becomes what the server is known to have.",
     "mobilesync/fetchLayout": "Fetches the user's layout of a type and caches it in the soup sfdcLayouts.",
     "mobilesync/fetchMetadata": "Fetches the description of a type and caches it in the soup sfdcMetadata.",
     "mobilesync/getConflicts": "Lists the unresolved conflicts: entries that both sides changed.",
+    "mobilesync/getDirtyEntries":
+      "Lists the entries with changes that the server lacks: why each one is not there yet, and what ends that.",
+    "mobilesync/getOverview": "Returns what the home holds: org and user.",
     "mobilesync/getSyncStatus": "Returns the state of a saved sync.",
     "mobilesync/hasSyncWithName": "Returns whether a saved sync with this name exists.",
     "mobilesync/isStopped": "Returns whether all syncs have ended after stop.",

@@ -15,6 +15,9 @@ package struct PostgresConnector: Sendable {
   /// How often a transaction that has not begun waits that long for the store.
   package var lockAttempts = Tuning.lockAttempts
   package var idleInTransactionMs = Tuning.idleInTransactionMs
+  /// Whether the sessions only read: the server refuses everything else, ends statements that take too long,
+  /// and may be a standby.
+  package var looksOnly = false
 
   package init(_ address: PostgresAddress, password: @escaping @Sendable () throws -> String? = { nil }) {
     self.address = address
@@ -27,6 +30,14 @@ package struct PostgresConnector: Sendable {
     (other.connectTimeoutMs, other.answerTimeoutMs) = (connectTimeoutMs, answerTimeoutMs)
     (other.lockTimeoutMs, other.idleInTransactionMs) = (lockTimeoutMs, idleInTransactionMs)
     other.lockAttempts = lockAttempts
+    other.looksOnly = looksOnly
+    return other
+  }
+
+  /// The same connector for sessions that only read.
+  package var looking: PostgresConnector {
+    var other = with(address)
+    (other.looksOnly, other.lockTimeoutMs) = (true, Tuning.lookLockTimeoutMs)
     return other
   }
 
@@ -189,6 +200,8 @@ package struct PostgresConnector: Sendable {
     let isStandby = try row.bool(1)
     if role == .standby {
       guard isStandby else { throw PostgresError(.cannotConnect, "PostgreSQL at \(place) is not a standby") }
+    } else if looksOnly {
+      // Its own setting makes the session read-only.
     } else if isStandby {
       throw PostgresError(
         .readOnlyServer,
@@ -211,12 +224,16 @@ package struct PostgresConnector: Sendable {
   private var settings: [(String, String)] {
     PostgresConnector.syntax + [
       ("search_path", "pg_catalog"), ("client_min_messages", "error"), ("timezone", "UTC"),
-      ("default_transaction_isolation", "read committed"), ("statement_timeout", "0"), ("lock_timeout", "\(lockTimeoutMs)"),
+      ("default_transaction_isolation", "read committed"), ("lock_timeout", "\(lockTimeoutMs)"),
       ("idle_in_transaction_session_timeout", "\(idleInTransactionMs)"), ("tcp_user_timeout", "\(Tuning.unacknowledgedMs)"),
       ("tcp_keepalives_idle", "\(Tuning.keepAliveIdleS)"), ("tcp_keepalives_interval", "\(Tuning.keepAliveIntervalS)"),
       ("tcp_keepalives_count", "\(Tuning.keepAliveProbes)"), ("jit", "off"),
-    ]
+    ] + (looksOnly ? PostgresConnector.looking : [("statement_timeout", "0")])
   }
+
+  private static let looking = [
+    ("default_transaction_read_only", "on"), ("statement_timeout", "\(Tuning.lookStatementTimeoutMs)"),
+  ]
 
   /// Settings of a server, a database, a role or the address that change how SQL is read and values are written. Smart
   /// SQL of untrusted scripts becomes part of our statements, so a text must end where we say. libpq sets the encoding.

@@ -124,7 +124,9 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  private func converted(_ error: any Error) -> any Error {
+  private func converted(_ error: any Error) -> any Error { PostgresEngine.converted(error, store: name) }
+
+  static func converted(_ error: any Error, store name: String) -> any Error {
     guard let error = error as? PostgresError else { return StoreError.wrapping(error) }
     if error.sqlState == "55P03" {
       var busy = StoreError(.postgres, "another host is writing to store '\(name)' (\(error.message)); try again")
@@ -175,15 +177,20 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   package func databaseSize() throws -> Int64 {
     try requireOpen()
     do {
-      return try session.query(
-        """
-        SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
-        WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r'
-        """, [.text(schema)]
-      ).only().int64(0)
+      return try PostgresEngine.databaseSize(session, schema: schema)
     } catch {
       throw converted(error)
     }
+  }
+
+  /// - Parameter schema: The quoted schema of the store.
+  static func databaseSize(_ session: PostgresSession, schema: String) throws -> Int64 {
+    try session.query(
+      """
+      SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+      WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r'
+      """, [.text(schema)]
+    ).only().int64(0)
   }
 
   package func close() {

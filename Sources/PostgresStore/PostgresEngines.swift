@@ -8,11 +8,16 @@ package final class PostgresEngines: StoreEngines {
   private let control: PostgresSchema
   private let org: String, user: String
   private let session: PostgresSession
+  /// Whether nothing may be created, so that a missing schema has no stores.
+  private let looksOnly: Bool
 
   /// - Parameters:
   ///   - org: The org of the user's stores; empty for none.
   ///   - user: Empty for none.
-  package init(_ connector: PostgresConnector, org: String, user: String) {
+  ///   - looksOnly: Whether only ``look(_:isGlobal:)`` and the lists of names are used. Nothing is created then.
+  package init(_ connector: PostgresConnector, org: String, user: String, looksOnly: Bool = false) {
+    let connector = looksOnly ? connector.looking : connector
+    self.looksOnly = looksOnly
     self.connector = connector
     control = PostgresSchema(connector.address.schema)
     self.org = org
@@ -23,12 +28,17 @@ package final class PostgresEngines: StoreEngines {
   /// Runs statements of the control schema; creates it first if it is missing. Such calls are rare, so the connection
   /// ends with each.
   private func with<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
+    try withConnection { connection in
+      try control.open(connection)
+      return try body(connection)
+    }
+  }
+
+  private func withConnection<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
     do {
       return try session.run { link in
         defer { link.drop() }
-        let connection = try link.connection()
-        try control.open(connection)
-        return try body(connection)
+        return try body(try link.connection())
       }
     } catch {
       throw StoreError.converting(error)
@@ -70,21 +80,40 @@ package final class PostgresEngines: StoreEngines {
     return PostgresEngine(name: name, store, control, connector)
   }
 
+  package func look(_ name: String, isGlobal: Bool) throws -> any StoreReading {
+    let key = key(isGlobal)
+    let found = try withConnection { connection in
+      try control.exists(connection)
+        ? control.existingStore(connection, org: key.org, user: key.user, name: name) : nil
+    }
+    guard let found else {
+      throw StoreError(.cannotOpenStore, "store '\(name)' does not exist in \(connector.address)")
+    }
+    return PostgresLook(name: name, found.store, version: found.version, connector.looking)
+  }
+
   private func stores(_ connection: PostgresConnection, _ isGlobal: Bool) throws -> [PostgresSchema.Store] {
     let key = key(isGlobal)
     return try control.stores(connection).filter { $0.org == key.org && $0.user == key.user }
   }
 
+  /// Runs statements that only read the control schema.
+  /// - Parameter missing: The result if the schema is missing and must not be created.
+  private func looking<T>(_ missing: T, _ body: (PostgresConnection) throws -> T) throws -> T {
+    guard looksOnly else { return try with(body) }
+    return try withConnection { try control.exists($0) ? body($0) : missing }
+  }
+
   package func names(isGlobal: Bool) throws -> [String] {
-    try with { try stores($0, isGlobal).filter { !$0.isUnfinished }.map(\.name).sorted() }
+    try looking([]) { try stores($0, isGlobal).filter { !$0.isUnfinished }.map(\.name).sorted() }
   }
 
   package func unfinishedCopies(isGlobal: Bool) throws -> [String] {
-    try with { try stores($0, isGlobal).filter(\.isUnfinished).map(\.name).sorted() }
+    try looking([]) { try stores($0, isGlobal).filter(\.isUnfinished).map(\.name).sorted() }
   }
 
   /// Returns the stores and unfinished copies of all orgs and users, in the order of their creation.
-  package func allStores() throws -> [PostgresSchema.Store] { try with { try control.stores($0) } }
+  package func allStores() throws -> [PostgresSchema.Store] { try looking([]) { try control.stores($0) } }
 
   /// Removes stores that are not open, all or none.
   /// - Throws: ``StoreError`` `.storeInUse`.

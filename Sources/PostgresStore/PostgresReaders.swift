@@ -51,11 +51,19 @@ final class PostgresReaders: Sendable {
   private let connector: PostgresConnector
   private let schema: String
   private let wantedIndexes: WantedIndexes
+  /// The version of the store's tables.
+  private let version: Int64
   private let turns = ReadTurns<Reader>(most: Tuning.readers, mostSmart: Tuning.readers - 1)
   private let progress = Mutex(Progress())
 
-  /// - Parameter schema: The quoted schema of the store.
-  init(_ connector: PostgresConnector, schema: String, _ wantedIndexes: WantedIndexes) {
+  /// - Parameters:
+  ///   - schema: The quoted schema of the store.
+  ///   - version: The version of the store's tables; only those who look read older ones.
+  init(
+    _ connector: PostgresConnector, schema: String, _ wantedIndexes: WantedIndexes,
+    version: Int64 = Int64(StoreTables.migrations.count)
+  ) {
+    self.version = version
     self.connector = connector
     self.wantedIndexes = wantedIndexes
     self.schema = schema
@@ -113,6 +121,7 @@ final class PostgresReaders: Sendable {
     flight.add("LOCK TABLE \(schema).soup_attrs IN ACCESS SHARE MODE")
     let snapshot = PostgresSnapshot(GatheredTransaction(link.connection, flight), schema: schema, caches: link.caches)
     snapshot.timeoutMs = Tuning.longAnswerMs
+    snapshot.version = version
     try snapshot.begin()
     note(snapshot.seq)
     return snapshot

@@ -59,6 +59,15 @@ package struct PostgresSchema: Sendable {
     }
   }
 
+  /// Returns whether the schema is there, and creates nothing.
+  /// - Throws: ``PostgresError`` `.newerSchema`, `.foreignSchema`.
+  package func exists(_ connection: PostgresConnection) throws -> Bool {
+    switch try inspect(connection) {
+    case .missing, .empty: false
+    case .version: true
+    }
+  }
+
   /// True if another host has created the same object meanwhile.
   private static func isRace(_ error: PostgresError) -> Bool {
     // Unique violation (in the system's tables), duplicate schema, table, function or object, and conflicts.
@@ -205,6 +214,23 @@ package struct PostgresSchema: Sendable {
     for step in storeMigrations.dropFirst(Int(found)) { try connection.execute(text(step, PostgresName.quoted(store.schema))) }
     _ = try connection.query(
       "UPDATE \(sql).stores SET version = $1::bigint WHERE id = $2::bigint", [.int64(storeVersion), .int64(store.id)])
+  }
+
+  /// Returns the store with this name and the version of its tables, without changing anything; nil if there
+  /// is none.
+  /// - Throws: ``PostgresError`` `.newerSchema`, `.unfinishedCopy`.
+  package func existingStore(
+    _ connection: PostgresConnection, org: String, user: String, name: String
+  ) throws -> (store: Store, version: Int64)? {
+    let rows = try connection.query(
+      "SELECT id, version::bigint FROM \(sql).stores WHERE org = $1 AND usr = $2 AND name = $3",
+      [.text(org), .text(user), .text(name)])
+    guard let row = rows.first else { return nil }
+    let store = Store(id: try row.int64(0), org: org, user: user, name: name, schema: schemaName(try row.int64(0)))
+    let found = try row.int64(1)
+    try throwIfUnfinished(store, version: found, connection)
+    guard found <= storeVersion else { throw newer(store.schema, found, storeVersion) }
+    return (store, found)
   }
 
   /// All stores, in the order of their creation.

@@ -48,7 +48,7 @@ extension PostgresSnapshot {
     try query(
       """
       SELECT entry, version, operation, state, sync, fence, sentAt, clockOffset, resendAt, sent, earlier, entryText
-      FROM \(schema).uploads WHERE \(condition) ORDER BY entry
+      FROM \(uploadsTable) WHERE \(condition) ORDER BY entry
       """, parameters
     ).map { row -> UploadRecord? in
       guard let operation = UploadRecord.Operation(rawValue: try row.string(2)),
@@ -75,7 +75,7 @@ extension PostgresSnapshot {
   }
 
   func arrivals(in soup: String) throws -> Set<Int64> {
-    Set(try ids("SELECT entry FROM \(schema).arrivals WHERE soup = $1", [try number(soup)]))
+    Set(try ids("SELECT entry FROM \(arrivalsTable) WHERE soup = $1", [try number(soup)]))
   }
 
   func assignedId(for localId: String, in soup: String) throws -> String? {
@@ -95,7 +95,7 @@ extension PostgresSnapshot {
     return try idsByText(
       """
       SELECT \(value.selected), id FROM \(table.sql)
-      WHERE (id, version) IN (SELECT o.entry, o.version FROM \(schema).uploaded o WHERE o.soup = $1)
+      WHERE (id, version) IN (SELECT o.entry, o.version FROM \(uploadedTable) o WHERE o.soup = $1)
       ORDER BY id
       """, [.int64(table.soup.number)], value)
   }
@@ -106,7 +106,7 @@ extension PostgresSnapshot {
     let table = try table(name), value = table.value(idPath)
     let rows = try query(
       """
-      SELECT t.v, o.entry, o.deletedId FROM \(schema).uploaded o
+      SELECT t.v, o.entry, o.deletedId FROM \(uploadedTable) o
       LEFT JOIN (SELECT id, \(value.selected) AS v FROM \(table.sql)) t ON t.id = o.entry
       WHERE o.soup = $1 AND o.sequence > $2 ORDER BY o.entry
       """, [.int64(table.soup.number), .int64(mark)])
@@ -127,7 +127,7 @@ extension PostgresSnapshot {
 
   func uploaded(of entryIds: [Int64], in name: String) throws -> [Int64: UploadedRecord] {
     let rows = try query(
-      "SELECT entry, stamp, sent FROM \(schema).uploaded WHERE soup = $1 AND entry = ANY ($2)",
+      "SELECT entry, stamp, sent FROM \(uploadedTable) o WHERE soup = $1 AND entry = ANY ($2)",
       [try number(name), .int64s(entryIds)])
     var found: [Int64: UploadedRecord] = [:]
     for i in 0..<rows.count {

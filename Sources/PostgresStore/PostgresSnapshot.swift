@@ -14,6 +14,8 @@ class PostgresSnapshot: StoreSnapshot {
   private(set) var seq: Int64 = 0
   /// Ms that a query may take.
   var timeoutMs: Int64?
+  /// The version of the store's tables; only those who look read older ones.
+  var version = Int64(StoreTables.migrations.count)
 
   init(_ server: GatheredTransaction, schema: String, caches: StoreCaches) {
     self.server = server
@@ -36,7 +38,7 @@ class PostgresSnapshot: StoreSnapshot {
     caches.forget()
     let rows = try server.query(
       """
-      SELECT a.id, a.soupName, m.path, m.columnType, a.loading FROM \(schema).soup_attrs a
+      SELECT a.id, a.soupName, m.path, m.columnType, \(loadingColumn) FROM \(schema).soup_attrs a
       LEFT JOIN \(schema).soup_index_map m ON m.soup = a.id ORDER BY a.soupName, m.position
       """)
     var found: [(number: Int64, name: String, load: BulkLoad?, specs: [IndexSpec])] = []

@@ -36,15 +36,6 @@ extension PostgresTransaction {
       """, [.int64(table.soup.number), .int64(syncId), .int64(id)])
   }
 
-  func forgetMakers(in name: String) throws {
-    let table = try table(name)
-    add(
-      """
-      DELETE FROM \(schema).soup_creators WHERE soup = $1
-      AND NOT EXISTS (SELECT FROM \(table.sql) AS t WHERE t.id = entry AND t.owner IS NULL)
-      """, [.int64(table.soup.number)])
-  }
-
   // MARK: Conflicts
 
   func noteConflict(_ conflict: ConflictRecord, in soup: String) throws {
@@ -100,7 +91,7 @@ extension PostgresTransaction {
       if try isLive(other) { return .held }
       if other.isUnknownCreate { return .unsettled }
       guard try versions(of: [upload.entryId], in: soup)[upload.entryId] == upload.version else { return .changed }
-      try settle([other.entryId], in: soup, sentBy: nil)
+      try endAttempts([other.entryId], in: soup, sentBy: nil)
       return try claim([upload.following(other)], table).isEmpty ? .changed : .claimed
     }
   }
@@ -160,7 +151,7 @@ extension PostgresTransaction {
     }
   }
 
-  func settle(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws {
+  func endAttempts(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws {
     var parameters = [try number(soup), .int64s(entryIds)]
     if let run { parameters += [.int64(run.syncId), .int64(run.fence)] }
     add(
@@ -183,7 +174,7 @@ extension PostgresTransaction {
       """, [.int64(table.soup.number)])
     guard !clean.isEmpty else { return }
     let ended = try unsettledUploads(of: clean, in: name).filter { try !isLive($0) }
-    try settle(ended.map(\.entryId), in: name, sentBy: nil)
+    try endAttempts(ended.map(\.entryId), in: name, sentBy: nil)
   }
 
   func noteArrivals(_ entryIds: [Int64], in soup: String) throws {

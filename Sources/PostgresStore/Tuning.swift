@@ -85,4 +85,9 @@ enum Tuning {
   static let maximumEntryBytes = 200_000_000
   /// Milliseconds that removing a store waits for sessions that are ending.
   static let removalPatienceMs: Int64 = 500
+  /// Milliseconds after which the server ends a statement of a session that only looks: a forgotten one must
+  /// not hold back the server's cleaning for long.
+  static let lookStatementTimeoutMs: Int64 = 120_000
+  /// Milliseconds that such a session waits for a host that removes the store or changes its soups.
+  static let lookLockTimeoutMs: Int64 = 1_000
 }

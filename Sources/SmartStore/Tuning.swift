@@ -107,4 +107,8 @@ enum Tuning {
   /// Milliseconds that removing a store waits for its last holder. A child process that is starting
   /// releases the lock within a few.
   static let removalPatienceMs: Int64 = 500
+  /// Milliseconds that a look waits for a command that removes, rekeys or copies the store, and for a process
+  /// that recovers its write-ahead log. Half a second each: a look waits no longer than a second.
+  static let lookPatienceMs: Int64 = 500
+  static let lookBusyTimeoutMs: Int32 = 500
 }

@@ -19,9 +19,12 @@ package enum FileSystem {
   }
 
   /// Returns the names in a folder without `.` and `..`; an empty array if the folder does not
-  /// exist.
+  /// exist. A folder that may not be read is an error, as it is not known to be empty.
   package static func entries(of directory: String) throws -> [String] {
-    guard let handle = opendir(directory) else { return [] }
+    guard let handle = opendir(directory) else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw failure("read folder", directory) }
+      return []
+    }
     defer { closedir(handle) }
     var names: [String] = []
     while let entry = readdir(handle) {
@@ -148,6 +151,12 @@ package enum FileSystem {
 }
 
 extension FileSystem {
+  /// - Throws: ``FileError`` if it is a folder whose files this process may not reach.
+  package static func checkSearchable(_ path: String) throws {
+    guard access(path + "/.", F_OK) != 0, errno == EACCES else { return }
+    throw failure("read folder", path)
+  }
+
   /// Returns whether a file or folder of this path exists, readable or not.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

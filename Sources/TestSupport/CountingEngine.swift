@@ -64,6 +64,8 @@ package final class CountingEngines: StoreEngines {
     CountingEngine(try inner.open(name, isGlobal: isGlobal), counts)
   }
 
+  package func look(_ name: String, isGlobal: Bool) throws -> any StoreReading { try inner.look(name, isGlobal: isGlobal) }
+
   package func openCopy(_ name: String, isGlobal: Bool, of source: String) throws -> any StoreEngine {
     CountingEngine(try inner.openCopy(name, isGlobal: isGlobal, of: source), counts)
   }
@@ -307,9 +309,6 @@ package final class CountingTransaction: CountingSnapshot, StoreTransaction {
   package func noteMaker(_ syncId: Int64, of id: Int64, in name: String) throws {
     try counted("noteMaker") { try transaction.noteMaker(syncId, of: id, in: name) }
   }
-  package func forgetMakers(in name: String) throws {
-    try counted("forgetMakers") { try transaction.forgetMakers(in: name) }
-  }
   package func noteConflict(_ conflict: ConflictRecord, in soup: String) throws {
     try counted("noteConflict") { try transaction.noteConflict(conflict, in: soup) }
   }
@@ -331,8 +330,8 @@ package final class CountingTransaction: CountingSnapshot, StoreTransaction {
   package func forgetEndedUpdates(in name: String, isLive: (UploadRecord) throws -> Bool) throws {
     try counted("forgetEndedUpdates") { try transaction.forgetEndedUpdates(in: name, isLive: isLive) }
   }
-  package func settle(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws {
-    try counted("settle") { try transaction.settle(entryIds, in: soup, sentBy: run) }
+  package func endAttempts(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws {
+    try counted("endAttempts") { try transaction.endAttempts(entryIds, in: soup, sentBy: run) }
   }
   package func keepWaiting(_ entryIds: [Int64], in soup: String, until time: Int64) throws {
     try counted("keepWaiting") { try transaction.keepWaiting(entryIds, in: soup, until: time) }

@@ -14,6 +14,7 @@ extension Host {
     if action == .setupSyncsFromDefaultConfig {
       return JSONValue.array(try core.user.setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     }
+    if let answer = try look(action, call, core) { return answer.serialized() }
     let manager = try core.manager(call.store)
     switch action {
     case .syncDown, .syncUp, .reSync, .refresh, .more:
@@ -47,8 +48,13 @@ extension Host {
     case .isStopping: return .bool(manager.isStopping)
     case .isStopped: return .bool(manager.isStopped)
     case .stop: manager.stop()
-    case .getConflicts: return try conflicts(call, manager)
     case .resolveConflict: return try resolve(call, manager).map { .object($0) } ?? .null
+    case .discardChanges:
+      return .object(
+        try manager.discardChanges(
+          call.string("soupName"), entryIds: call.array("entryIds").compactMap(\.integerValue),
+          fields: call.value("fields")?.arrayValue?.compactMap(\.stringValue), created: call.value("created")?.boolValue ?? false
+        ).json)
     case .cancelSync: if let found = try manager.getSyncStatus(try reference(call)) { manager.cancel(found.id) }
     default: try manager.deleteSync(try reference(call))
     }
@@ -63,16 +69,16 @@ extension Host {
 
   // MARK: Conflicts
 
-  private func conflicts(_ call: ActionCall, _ manager: SyncManager) throws -> JSONValue {
+  func conflicts(_ call: ActionCall, _ look: StoreLook) throws -> JSONValue {
     func has(_ key: String) -> Bool { !(call.value(key)?.isNull ?? true) }
     let soup = call.value("soupName")?.stringValue
     if has("entryId"), soup == nil { throw SyncError(.invalidArguments, "'entryId' needs 'soupName'") }
     let sync = has("syncId") || has("syncName") ? try reference(call) : nil
     let found: [SyncConflict]
     if let soup, has("entryId") {
-      found = try manager.conflict(inSoup: soup, entryId: call.integer("entryId")).map { [$0] } ?? []
+      found = try look.conflict(inSoup: soup, entryId: call.integer("entryId")).map { [$0] } ?? []
     } else {
-      found = try manager.conflicts(inSoup: soup, sync: sync)
+      found = try look.conflicts(inSoup: soup, sync: sync)
     }
     return .array(found.map { .object($0.json) })
   }

@@ -28,10 +28,14 @@ extension Host {
   /// - Throws: ``HostError`` `.noSuchOrg`, `.noSuchUser`, `.invalidConfiguration`.
   public func summary() throws -> HostSummary {
     let core = try core(), org = core.user.org, parts = core.parts
-    let accounts = HomeAccounts(parts.settings, home: parts.home)
+    var settings = parts.settings
+    // A program that keeps sessions is not run for a look.
+    settings.looksOnly = true
+    let accounts = HomeAccounts(settings, home: parts.home)
     let account = try Blocking.run { try await accounts.accounts() }.first { $0.isUser(org) }
     return HostSummary(
       home: parts.home, org: org.name, user: account?.username, instanceURL: account?.json["instanceUrl"]?.stringValue,
-      isSandbox: org.isSandbox, session: org.keepsSession ? account?.row.last : nil, apiVersion: parts.apiVersion)
+      isSandbox: org.isSandbox, session: org.keepsSession && settings.sessionCommand == nil ? account?.row.last : nil,
+      apiVersion: parts.apiVersion)
   }
 }

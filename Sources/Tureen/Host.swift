@@ -55,7 +55,7 @@ public final class Host: BridgeHost {
       var settings = state.settings
       settings.fill(from: try .environment())
       if let inFolder = state.folder?.settings { settings.fill(from: inFolder) }
-      try HostSettings.checkHome(HostSettings.resolvedHome(settings.home))
+      try settings.checkOwnHome(HostSettings.resolvedHome(settings.home))
       _ = try settings.trustedCertificates()
       for connection in settings.connections(over: state.folder?.connections ?? []) {
         do {
@@ -85,7 +85,8 @@ public final class Host: BridgeHost {
     userAgent: @escaping @Sendable () -> String
   ) throws -> HostCore {
     let (settings, home) = try settle(&state), folder = state.folder ?? ConfigurationFolder()
-    let org = try Org.resolve(settings, home: home, program: program)
+    let org =
+      try settings.looksOnly ? Org.lookedUp(settings, home: home) : Org.resolve(settings, home: home, program: program)
     let parts = try HostParts(
       home: home, settings: settings, folder: folder, targets: targets, events: events, userAgent: userAgent)
     try folder.check(.host(parts.connections))
@@ -104,7 +105,7 @@ public final class Host: BridgeHost {
     }
     if let folder = state.folder { settings.fill(from: folder.settings) }
     let home = try HostSettings.resolvedHome(settings.home)
-    try HostSettings.checkHome(home)
+    try settings.checkOwnHome(home)
     return (settings, home)
   }
 
@@ -141,6 +142,7 @@ public final class Host: BridgeHost {
         folder = try ConfigurationFolder(directory, state.settings)
       }
       given.clock = state.settings.clock
+      given.looksOnly = state.settings.looksOnly
       given.fill(from: state.settings)
       state.settings = given
       state.folder = folder

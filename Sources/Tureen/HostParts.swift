@@ -78,7 +78,8 @@ struct HostParts: Sendable {
     _ userDirectory: String, _ owner: (org: String, user: String), _ home: String, _ settings: HostSettings,
     _ cursorIds: CursorIds, _ storeKey: HostStoreKey
   ) -> StoreRegistry {
-    StoreRegistry(engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds)
+    StoreRegistry(
+      engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds, looksOnly: settings.looksOnly)
   }
 
   /// Returns what opens the stores of one user and the global ones: the one place that knows where
@@ -87,7 +88,10 @@ struct HostParts: Sendable {
     _ userDirectory: String, _ owner: (org: String, user: String), _ home: String, _ settings: HostSettings,
     _ storeKey: HostStoreKey
   ) -> any StoreEngines {
-    if let store = settings.store { return store.engines(org: owner.org, user: owner.user, password: settings.storePassword) }
+    if let store = settings.store {
+      return store.engines(
+        org: owner.org, user: owner.user, password: settings.storePassword, looksOnly: settings.looksOnly)
+    }
     let logger = Logger.tureen("host")
     return SQLiteEngines(
       userDirectory: userDirectory, globalDirectory: globalDirectory(home),

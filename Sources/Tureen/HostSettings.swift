@@ -15,6 +15,9 @@ public struct HostSettings: Sendable {
   public var org: String?
   /// The user of the org; nil for the one who signed in last.
   public var user: String?
+  /// True for a program that only looks into stores: they are read without being created, migrated or recovered, no secret of
+  /// a sign-in is read, and everything that would write fails. Scripts and files cannot set it.
+  package var looksOnly = false
   /// True to refuse orgs that are not sandboxes before any data request is sent. Scripts and files cannot set it.
   public var isSandboxOnly = false
   /// A JSON file with credentials; `SignInKeys` lists its keys.
@@ -396,6 +399,16 @@ public struct HostSettings: Sendable {
   /// Checks that no other user can place a session or a store in the home, or replace the sandbox's files.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the folder and the remedy. A missing folder is allowed.
   public static func checkHome(_ home: String) throws { try PrivateFile.checkFolder(home, what: "the home") }
+
+  /// Checks a home that is only looked at.
+  /// - Throws: `FileError` if its files may not be read; as ``checkHome(_:)``.
+  static func checkHomeToLook(_ home: String) throws {
+    try FileSystem.checkSearchable(home)
+    try checkHome(home)
+  }
+
+  /// Checks the home for what these settings are for.
+  func checkOwnHome(_ home: String) throws { try looksOnly ? Self.checkHomeToLook(home) : Self.checkHome(home) }
 
   package static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }

@@ -66,13 +66,15 @@ public struct StoreDatabase: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Returns what opens the stores of a user, and the global ones.
-  /// - Parameter password: Read before each connection, so that a renewed one is found.
-  func engines(org: String, user: String, password: StoreKeySource?) -> any StoreEngines {
-    postgresEngines(org: org, user: user, password: password)
+  /// - Parameters:
+  ///   - password: Read before each connection, so that a renewed one is found.
+  ///   - looksOnly: Whether the stores are only looked at.
+  func engines(org: String, user: String, password: StoreKeySource?, looksOnly: Bool = false) -> any StoreEngines {
+    postgresEngines(org: org, user: user, password: password, looksOnly: looksOnly)
   }
 
-  func postgresEngines(org: String, user: String, password: StoreKeySource?) -> PostgresEngines {
-    PostgresEngines(connector(password), org: org, user: user)
+  func postgresEngines(org: String, user: String, password: StoreKeySource?, looksOnly: Bool = false) -> PostgresEngines {
+    PostgresEngines(connector(password), org: org, user: user, looksOnly: looksOnly)
   }
 
   /// - Parameter password: Read before each connection.

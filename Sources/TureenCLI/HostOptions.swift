@@ -1,5 +1,6 @@
 import ArgumentParser
 import RestClient
+import Support
 import Tureen
 
 extension HostOptions {
@@ -9,6 +10,7 @@ extension HostOptions {
   /// - Parameter arguments: The command line without the program's name. Arguments after the script belong to the script.
   static func spelledOut(_ arguments: [String]) -> [String] {
     let valued: Set<String> = [
+      "--field",
       "--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host",
       "--allow-service", "--store-name", "--to-store-name", "--to-org", "--to-user", "--output", "--external-id", "--types",
       "--record-type", "--separator", "--every", "--at", "--in", "--queue", "--attempts", "--args", "--slots", "--scripts",
@@ -16,6 +18,7 @@ extension HostOptions {
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
       if result[i] == "--log-requests" { result[i] = "--log-requests=\(RequestLogLevel.info.rawValue)" }
+      if result[i] == "--check", result.first == "status" { result[i] = "--check=\(OverviewCheck.standard)" }
       splitEmptyValue(&result, at: i)
       i += valued.contains(result[i]) ? 2 : 1
     }
@@ -102,7 +105,8 @@ struct HostOptions: ParsableArguments {
       return (host, settings, sandbox)
     } catch {
       complain("\(error)")
-      throw ExitCode(ExitStatus.configuration)
+      // A home that may not be read is not one that does not exist.
+      throw ExitCode(error is FileError ? ExitStatus.callFailed : ExitStatus.configuration)
     }
   }
 }

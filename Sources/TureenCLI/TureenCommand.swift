@@ -38,7 +38,8 @@ struct TureenCommand: ParsableCommand {
       """,
     version: Tureen.version,
     subcommands: [
-      RunCommand.self, SyncCommand.self, StatusCommand.self, QueryCommand.self, SoupsCommand.self, SyncsCommand.self,
+      RunCommand.self, SyncCommand.self, StatusCommand.self, DirtyCommand.self, ConflictsCommand.self, DiscardCommand.self,
+      QueryCommand.self, SoupsCommand.self, SyncsCommand.self,
       ExportCommand.self, ImportCommand.self, InitCommand.self, ExecCommand.self, ReplCommand.self, JobCommand.self,
       WorkerCommand.self, SandboxCommand.self,
       StoreCommand.self, CacheCommand.self, RestCommand.self,
@@ -114,6 +115,11 @@ extension TureenCommand {
     var command: any ParsableCommand.Type = TureenCommand.self, path = "tureen"
     for word in arguments {
       let known = command.configuration.subcommands
+      // The other words are arguments of the default command.
+      guard command.configuration.defaultSubcommand == nil || known.contains(where: { $0.configuration.commandName == word })
+      else {
+        return nil
+      }
       guard !known.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
       let names = known.compactMap { $0.configuration.commandName }
       guard let next = known.first(where: { $0.configuration.commandName == word }) else {

@@ -28,6 +28,9 @@ import Testing
       for inner in command["subcommands"]?.arrayValue ?? [] {
         guard let name = inner["commandName"]?.stringValue, name != "help" else { continue }
         take(inner, path + [name])
+        // `tureen conflicts` is `tureen conflicts list`.
+        guard command["defaultSubcommand"] == .string(name) else { continue }
+        found[path.joined(separator: " "), default: []].formUnion(found[(path + [name]).joined(separator: " ")] ?? [])
       }
     }
     take(try JSONValue(parsing: Array(ended.output.utf8))["command"] ?? .null, [])

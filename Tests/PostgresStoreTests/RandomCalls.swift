@@ -170,7 +170,7 @@ struct RandomCalls {
           sent: Array("{\"fields\":{\"n\":1}}".utf8), entryText: Array("{}".utf8))
       }
       return write("journal \(ids)") { try $0.journal(uploads, in: soup) }
-    case 5: return write("settle \(ids)") { try $0.settle(ids, in: soup, sentBy: number == 1 ? nil : (number, 1)) }
+    case 5: return write("endAttempts \(ids)") { try $0.endAttempts(ids, in: soup, sentBy: number == 1 ? nil : (number, 1)) }
     case 6: return write("expect echoes \(ids)") { try $0.expectEchoes(ids, in: soup) }
     case 7: return write("own stamp of \(id)") { try $0.noteOwnStamp(number, of: id, in: soup) }
     case 8: return write("remove uploaded \(id)") { try $0.removeUploaded(id, externalId: text, from: soup) }
@@ -182,7 +182,6 @@ struct RandomCalls {
     default:
       return write("makers, arrivals and ids") {
         try $0.noteMaker(number, of: id, in: soup)
-        if number == 1 { try $0.forgetMakers(in: soup) }
         try $0.noteArrivals(ids, in: soup)
         if number == 2 { try $0.forgetArrivals(in: soup) }
         try $0.keepWaiting(ids, in: soup, until: number)

@@ -60,7 +60,7 @@ struct ClaimTests {
     let temporary = try soup()
     try temporary.store.writeBlocking(.synced) { try $0.expectEchoes([1, 2], in: "s") }
     #expect(try claim([upload(1, .update)], temporary, isLive: true) == [.claimed])
-    try temporary.store.writeBlocking(.synced) { try $0.settle([1, 2], in: "s") }
+    try temporary.store.writeBlocking(.synced) { try $0.endAttempts([1, 2], in: "s") }
     #expect(try temporary.store.readBlocking { try $0.unsettledUploads(in: "s") }.isEmpty)
     #expect(try temporary.store.readBlocking { try $0.echoes(in: "s", idPath: "Id") } == ["a": 1, "b": 2])
   }
@@ -75,13 +75,13 @@ struct ClaimTests {
     try store.writeBlocking(.synced) { transaction in
       try transaction.expectEchoes([1], in: "s")
       try transaction.noteOwnStamp(77, of: 1, in: "s")
-      try transaction.settle([1], in: "s")
+      try transaction.endAttempts([1], in: "s")
     }
     let known = [1: UploadedRecord(stamp: 77, sent: accepted.sent)] as [Int64: UploadedRecord]
     #expect(try store.readBlocking { try $0.uploaded(of: [1, 2], in: "s") } == known)
     #expect(try claim([upload(1, fence: 2, .update)], temporary, isLive: true) == [.claimed])
     #expect(try store.readBlocking { try $0.uploaded(of: [1], in: "s") } == known)
-    try store.writeBlocking(.synced) { try $0.settle([1], in: "s") }
+    try store.writeBlocking(.synced) { try $0.endAttempts([1], in: "s") }
     #expect(try store.readBlocking { try $0.uploaded(of: [1], in: "s") } == known)
   }
 
@@ -136,7 +136,7 @@ struct ClaimTests {
     try store.remove([2], from: "s")
     #expect(try store.readBlocking { try $0.arrivals(in: "s") } == [3])
     try store.writeBlocking(.synced) { transaction in
-      try transaction.settle([1], in: "s")
+      try transaction.endAttempts([1], in: "s")
       try transaction.forgetArrivals(in: "s")
     }
     #expect(try store.readBlocking { try $0.arrivals(in: "s") }.isEmpty)

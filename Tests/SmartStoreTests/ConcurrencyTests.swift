@@ -136,7 +136,7 @@ struct ConcurrencyTests {
     uploads[0].version = 2
     try temporary.store.writeBlocking(.synced) {
       try $0.journal([uploads[0]], in: "s")
-      try $0.settle([1, 77], in: "s")
+      try $0.endAttempts([1, 77], in: "s")
     }
     try temporary.reopen()
     #expect(try temporary.store.readBlocking { try $0.unsettledUploads(in: "s") } == [uploads[0], uploads[2]])

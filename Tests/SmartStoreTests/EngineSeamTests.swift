@@ -77,14 +77,14 @@ struct EngineSeamTests {
     #expect(batch.ids == [4, 2])
     try store.writeBlocking(.synced) { transaction in
       try transaction.remove(1...2, from: "s")
-      try transaction.settle(CollectionOfOne(3), in: "s")
+      try transaction.endAttempts(CollectionOfOne(3), in: "s")
       try transaction.keepWaiting(1...3, in: "s", until: 1)
       try transaction.noteArrivals([3, 4].prefix(1), in: "s")
       #expect(try transaction.ownStamps(of: 1...5, in: "s") == [:])
     }
     #expect(
       counts.take() == [
-        "read": 1, "entries": 1, "write": 1, "remove": 1, "settle": 1, "keepWaiting": 1, "noteArrivals": 1, "uploaded": 1,
+        "read": 1, "entries": 1, "write": 1, "remove": 1, "endAttempts": 1, "keepWaiting": 1, "noteArrivals": 1, "uploaded": 1,
       ])
     #expect(try store.count(of: "s") == 3)
   }

@@ -145,6 +145,66 @@
 ---@field remoteChanges string[]  fields that differ from the base on the server
 ---@field detectedAt integer  ms since 1970 UTC
 
+--- An entry with changes that the server lacks.
+---@class tureen.DirtyEntry
+---@field soupName string
+---@field entryId integer  the entry's _soupEntryId
+---@field recordId string?  the server's id; null if it has none yet
+---@field title string?  Name, FirstName LastName, name, title or subject, else the server's id
+---@field action "create"|"update"|"delete"
+---@field state "waiting"|"skipped"|"held"|"conflict"|"refused"|"inDoubt"  waiting: goes with the next sync up; skipped: a run looked at it and did not send it; held: another run is sending it; conflict: both sides changed it; refused: the server said no; inDoubt: a creation without an answer
+---@field fields string[]  the changed fields; of a new entry those with a value, of a deletion none
+---@field since integer?  when it was changed; null without a history
+---@field by table?  who changed it; null without a history
+---@field reason table?  why it is in this state; null if it only waits
+---@field runs integer?  runs that ended the same way; null without a history
+---@field lastTry integer?  when the server was asked last, ms since 1970 UTC; null if not known
+---@field until integer?  until when a creation without an answer waits, ms since 1970 UTC; null if no look-up can decide it
+---@field syncName string?  the sync up of the soup, the one that is sending it, or the one that found the conflict
+---@field remedies string[]  what ends the state: words, or commands
+---@field values table[]?  the changed fields with their values, with `withValues`
+
+--- The figures of a soup.
+---@class tureen.SoupOverview
+---@field soup string
+---@field entries integer
+---@field dirty integer  entries with changes that the server lacks
+---@field created integer  those by what happens to the record; the three make up dirty
+---@field updated integer
+---@field deleted integer
+---@field waiting integer  those by their state, as of getDirtyEntries; the six make up dirty
+---@field skipped integer
+---@field held integer
+---@field conflicts integer
+---@field newConflicts integer  conflicts that the last run of their sync found first
+---@field refused integer
+---@field inDoubt integer
+---@field oldestWaiting integer?  when the waiting entry that was left alone the longest was last written, ms since 1970 UTC
+---@field indexes tureen.SoupIndexSpec[]
+
+--- What a store holds.
+---@class tureen.StoreOverview
+---@field storeName string
+---@field isGlobalStore boolean
+---@field engine "sqlite"|"postgres"
+---@field bytes integer
+---@field walBytes integer?  of SQLite's write-ahead log
+---@field history "off"  what is kept about past runs
+---@field soups tureen.SoupOverview[]
+---@field syncs table[]  as getSyncStatus answers, or with the status ABANDONED if the process died; also with lastSuccess (the end of the last run that succeeded, null after a failure), lastVerified, and owner (the pid and host of the running process, else null)
+
+--- What a home holds.
+---@class tureen.Overview
+---@field home string
+---@field org string
+---@field user string?
+---@field instanceUrl string?
+---@field isSandbox boolean?
+---@field session string?  the state of the sign-in, as tureen orgs shows it
+---@field apiVersion string
+---@field apiUsage tureen.ApiUsage?
+---@field stores tureen.StoreOverview[]
+
 --- The credentials that requests use.
 ---@class tureen.Credentials
 ---@field accessToken any  a string; null for a restricted script unless it may use com.salesforce.oauth
@@ -981,6 +1041,42 @@ function mobilesync.getConflicts(filter, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.resolveConflict(conflict, success, failure) end
+
+--- Returns what the home holds: org and user, and each store with its soups, what waits in them, and its syncs with
+--- their last runs. Changes nothing and sends no request; a sync whose process died is ABANDONED here and stays as it
+--- is.
+---@param success (fun(overview: tureen.Overview): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(overview: tureen.Overview): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.getOverview(success, failure) end
+
+--- Lists the entries with changes that the server lacks: why each one is not there yet, and what ends that. Changes
+--- nothing.
+---@param filter {soupName: string?, state: string?, withValues: boolean?}?
+---@param success (fun(entries: tureen.DirtyEntry[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, state: string?, withValues: boolean?}?, success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.getDirtyEntries(filter, success, failure) end
+
+--- Drops local changes, all in one transaction: an entry becomes what the server is known to have, and a deletion is
+--- taken back. Entries stay while an upload of them has no answer or a sync of the soup runs.
+---@param soupName string
+---@param entryIds integer[]
+---@param options {fields: string[]?, created: boolean?}?
+---@param success (fun(result: {discarded: table[], kept: table[]}): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: string, entryIds: integer[], success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], options: {fields: string[]?, created: boolean?}?, success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.discardChanges(soupName, entryIds, options, success, failure) end
 
 --- Saves the named syncs of usersyncs.json that are missing from the signed-in user's store or differ there. The first
 --- use of the store does the same.

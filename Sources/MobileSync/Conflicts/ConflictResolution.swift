@@ -46,7 +46,7 @@ extension StoreTransaction {
   /// - Throws: ``SyncError`` `.conflictUnresolved` if the server's version is requested and not
   ///   known.
   @discardableResult
-  func settle(_ conflict: SyncConflict, _ resolution: ConflictResolution) throws -> StoredEntry? {
+  func resolve(_ conflict: SyncConflict, _ resolution: ConflictResolution) throws -> StoredEntry? {
     guard let record = try self.conflict(of: conflict.entryId, in: conflict.soupName) else { return nil }
     let settling = ConflictSettling(
       conflict: conflict, server: try ServerVersion(record.server),
@@ -54,8 +54,8 @@ extension StoreTransaction {
     switch resolution {
     case .skip: break
     case .local: try keep(settling.merged, settling)
-    case .record(let given): try keep(settling.taking(given), settling)
-    case .server: try takeServer(settling)
+    case .record(let given): try keep(settling.applying(given), settling)
+    case .server: try adoptServer(settling)
     }
     return try entry(conflict.entryId, in: conflict.soupName)
   }
@@ -69,7 +69,7 @@ extension StoreTransaction {
     try setBase(of: id, in: soup, to: base.serialized())
   }
 
-  private func takeServer(_ settling: ConflictSettling) throws {
+  private func adoptServer(_ settling: ConflictSettling) throws {
     let id = settling.conflict.entryId, soup = settling.conflict.soupName
     switch settling.server {
     case .deleted: try remove([id], from: soup)
@@ -109,7 +109,7 @@ struct ConflictSettling: Sendable {
   }
 
   /// Returns the entry if a record was given. It is clean if the server has the same values.
-  func taking(_ given: JSONObject) -> JSONObject {
+  func applying(_ given: JSONObject) -> JSONObject {
     var entry = merged
     for (key, value) in given where !RecordMerge.isBookkeeping(key, fields) { entry[key] = value }
     entry[LocalField.deleted] = false

@@ -65,7 +65,7 @@ struct Reconciler: Sendable {
     }
     var stored = try StoredCandidates(zip(candidates, isSame).filter(\.1).map(\.0), in: transaction)
     return try zip(candidates, isSame).map { candidate, isSame in
-      isSame ? try reconcile(candidate, stored.take(candidate, in: transaction), in: transaction) : nil
+      isSame ? try reconcile(candidate, stored.next(candidate, in: transaction), in: transaction) : nil
     }
   }
 
@@ -91,7 +91,7 @@ struct Reconciler: Sendable {
     if isDeletedHere ? !merge.remoteChanges.isEmpty : !merge.conflicts.isEmpty {
       return try note(candidate, stored.conflict, in: transaction)
     }
-    if merge.isSettled, !isDeletedHere { return try settle(candidate, merge, base, in: transaction) }
+    if merge.isSettled, !isDeletedHere { return try markClean(candidate, merge, base, in: transaction) }
     return try combine(candidate, merge, base, local, server, in: transaction)
   }
 
@@ -118,7 +118,7 @@ struct Reconciler: Sendable {
     }
   }
 
-  private func settle(
+  private func markClean(
     _ candidate: ConflictCandidate, _ merge: RecordMerge, _ base: JSONObject?, in transaction: StoreTransaction
   ) throws -> Reconciliation {
     try write(RecordMerge.cleaned(merge.merged), base, of: candidate, in: transaction)

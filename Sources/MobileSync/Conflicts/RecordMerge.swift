@@ -46,7 +46,7 @@ struct RecordMerge: Sendable, Equatable {
     var keys = local.keys
     keys += server.keys.filter { local[$0] == nil }
     for key in keys where !RecordMerge.isBookkeeping(key, fields) {
-      take(key, base, local[key], server[key], own[key])
+      merge(key, base, local[key], server[key], own[key])
     }
     for key in [fields.id, fields.modificationDate] + RecordMerge.serverOwn(fields) {
       if let value = server[key] { merged[key] = value }
@@ -54,7 +54,7 @@ struct RecordMerge: Sendable, Equatable {
   }
 
   /// - Parameter own: What we sent, if the server's value comes from it.
-  private mutating func take(
+  private mutating func merge(
     _ key: String, _ base: JSONObject?, _ mine: JSONValue?, _ theirs: JSONValue?, _ own: JSONValue?
   ) {
     let before = own ?? base.map { $0[key] ?? .null }

@@ -95,7 +95,7 @@ extension RunRecord {
     guard resolution != .skip else { return nil }
     return try await save(.synced) { transaction, state in
       guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version else { return nil }
-      let entry = try transaction.settle(conflict, resolution)?.object()
+      let entry = try transaction.resolve(conflict, resolution)?.object()
       state.counts.merged += 1
       state.counts.conflicting -= detected.isSkipped ? 1 : 0
       state.counts.skipped -= detected.isSkipped ? 1 : 0

@@ -33,7 +33,7 @@ struct StoredCandidates {
 
   /// Returns what was read of a candidate. A second candidate for the same entry is read again,
   /// because the first may have changed it.
-  mutating func take(_ candidate: ConflictCandidate, in snapshot: StoreSnapshot) throws -> Stored {
+  mutating func next(_ candidate: ConflictCandidate, in snapshot: StoreSnapshot) throws -> Stored {
     if let i = soups.firstIndex(where: { $0.name.hasSameBytes(as: candidate.soup) }),
       let stored = soups[i].stored.removeValue(forKey: candidate.entryId)
     {

@@ -17,24 +17,13 @@ extension SyncManager {
   ///     some were resolved since, their number is ``SyncCounts/conflicting`` of its last run.
   /// - Throws: ``SyncError`` `.noSuchSync`; `StoreError` `.noSuchSoup`.
   public func conflicts(inSoup soupName: String? = nil, sync: SyncReference? = nil) throws -> [SyncConflict] {
-    try store.readBlocking { snapshot in
-      var syncId: Int64?
-      if let sync {
-        guard let found = try SyncsSoup.find(sync, in: snapshot) else { throw SyncError.noSuchSync(sync) }
-        syncId = found.id
-      }
-      let soups = try soupName.map { [$0] } ?? snapshot.soupsInConflict()
-      return try soups.flatMap { soup in
-        try snapshot.conflicts(in: soup).filter { syncId == nil || $0.syncId == syncId }
-          .compactMap { try snapshot.syncConflict($0, in: soup) }
-      }
-    }
+    try look.conflicts(inSoup: soupName, sync: sync)
   }
 
   /// Returns the conflict of one entry; nil if it has none.
   /// - Throws: `StoreError` `.noSuchSoup`.
   public func conflict(inSoup soupName: String, entryId: Int64) throws -> SyncConflict? {
-    try store.readBlocking { try $0.syncConflict(entryId, in: soupName) }
+    try look.conflict(inSoup: soupName, entryId: entryId)
   }
 
   /// Returns a stream of the conflicts that runs detect from now on, as listeners get them. It ends
@@ -56,7 +45,7 @@ extension SyncManager {
       guard let conflict = try transaction.syncConflict(entryId, in: soupName) else {
         throw SyncError(.noSuchConflict, "entry \(entryId) of soup \(soupName) has no conflict")
       }
-      return try transaction.settle(conflict, resolution)?.object()
+      return try transaction.resolve(conflict, resolution)?.object()
     }
   }
 

@@ -261,7 +261,7 @@ struct SyncDownRun {
     progress = done.progress
     try await record.handle(done.conflicts)
     if let end, !endsHere {
-      if mayIncludeLostCreates { try await LostCreates.settle(afterFilling: mappings.map(\.soup), record) }
+      if mayIncludeLostCreates { try await LostCreates.resolve(afterFilling: mappings.map(\.soup), record) }
       if target.hasAfterRows {
         let fetching = Task { [target] in try await target.afterRows(in: context) }
         warnings += try await environment.control.value(of: fetching)

@@ -61,6 +61,13 @@ final class SyncLeases: Sendable {
     return "process \(process.pid) of this machine"
   }
 
+  /// Returns the process that owns a lease; the host is nil for this machine, and if it is not known. nil if another version
+  /// wrote the owner.
+  static func process(of owner: String) -> (pid: Int32, host: String?)? {
+    let parts = owner.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.count == 3 ? ProcessIdentity(text: String(parts[0])).map { ($0.pid, nil) } : nil
+  }
+
   /// Returns whether the sync is running, in this manager or another.
   func isHeld(_ lease: Lease, now: Int64) -> Bool { lease.owner == owner || isHeldByOther(lease, now: now) }
 

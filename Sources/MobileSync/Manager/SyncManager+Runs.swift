@@ -227,15 +227,7 @@ extension SyncManager {
   }
 
   /// Returns the soups that a run of a sync writes to.
-  func soups(of state: SyncState) -> [String] {
-    switch state.type {
-    case .syncDown: return (try? targets.down(state.target).mappings(state.soupName).map(\.soup)) ?? [state.soupName]
-    case .syncUp:
-      let info = (try? targets.families(state.target))?.info
-      if let info { return [info.parent.soup, info.children.soup] }
-      return [state.soupName] + ((try? targets.up(state.target))?.companions.map(\.soup) ?? [])
-    }
-  }
+  func soups(of state: SyncState) -> [String] { SoupUploads.soups(of: state, targets) }
 
   /// Starts a task that ``shutdown()`` waits for. It is released when it ends.
   package func launch(forRunOf id: Int64? = nil, _ work: @escaping @Sendable () async -> Void) {
@@ -274,7 +266,7 @@ extension SyncManager {
       try await settleOrg(record)
       switch start.state.type {
       case .syncDown:
-        let isUnsettled = try await LostCreates.settle(beforeFilling: soups, record)
+        let isUnsettled = try await LostCreates.resolve(beforeFilling: soups, record)
         var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayIncludeLostCreates: isUnsettled)
         try await run.perform()
       case .syncUp:

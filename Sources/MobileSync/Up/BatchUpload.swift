@@ -73,11 +73,11 @@ struct BatchUpload: Sendable {
     var failure: (any Error)?
     for (group, ending) in zip(groups, endings) {
       switch ending {
-      case .success(let results): take(results, of: group)
+      case .success(let results): add(results, of: group)
       case .failure(let error as UploadNotSent): failure = failure ?? error.cause
       case .failure(let error as UploadCutShort):
         failure = failure ?? error.cause
-        take(error.results, of: group)
+        add(error.results, of: group)
       case .failure(let error):
         failure = failure ?? error
         guard UploadAnswer.mayHaveTakenEffect(error) else { continue }
@@ -89,7 +89,7 @@ struct BatchUpload: Sendable {
     return failure
   }
 
-  private mutating func take(_ results: [UploadResult?], of group: UploadGroup) {
+  private mutating func add(_ results: [UploadResult?], of group: UploadGroup) {
     for (upload, result) in zip(group.uploads, results) {
       guard let result else {
         if upload.action == .update { openUpdates.insert(batch.entryIds[upload.index]) }

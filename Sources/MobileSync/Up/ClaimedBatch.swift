@@ -50,7 +50,7 @@ extension ClaimedBatch.Source {
   /// - Returns: Why rows were not claimed, by entry id.
   fileprivate func claim(_ batch: DirtyBatch, _ transaction: StoreTransaction) throws -> [Int64: ClaimOutcome] {
     let uploads = (0..<batch.count).compactMap { upload(of: $0, batch) }
-    let outcomes = try claim.take(uploads, in: soup, transaction)
+    let outcomes = try claim.claimRows(uploads, in: soup, transaction)
     return Dictionary(uniqueKeysWithValues: zip(uploads.map(\.entryId), outcomes).filter { $0.1 != .claimed })
   }
 

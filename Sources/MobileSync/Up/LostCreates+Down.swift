@@ -9,7 +9,7 @@ extension LostCreates {
   /// brings the record.
   /// - Returns: Whether a create is still without an answer, so that its record may be added as a
   ///   separate entry.
-  static func settle(beforeFilling soups: [String], _ record: RunRecord) async throws -> Bool {
+  static func resolve(beforeFilling soups: [String], _ record: RunRecord) async throws -> Bool {
     for soup in soups { _ = try await LostCreates(soupName: soup).resolve(record, leavingDoubts: true) }
     return try await record.environment.store.read { snapshot in
       try soups.contains { try !snapshot.unsettledCreates(in: $0).isEmpty }
@@ -18,7 +18,7 @@ extension LostCreates {
 
   /// Matches the entries that a sync down has added with the creates that may have created their
   /// records.
-  static func settle(afterFilling soups: [String], _ record: RunRecord) async throws {
+  static func resolve(afterFilling soups: [String], _ record: RunRecord) async throws {
     let hasArrivals = try await record.environment.store.read { snapshot in
       try soups.contains { try !snapshot.arrivals(in: $0).isEmpty }
     }

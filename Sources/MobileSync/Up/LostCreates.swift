@@ -142,7 +142,7 @@ struct LostCreates {
           state.inDoubtUntil = max(state.inDoubtUntil, until)
         case .looked(.sendAgain), .looked(.repeatWithKey):
           try LostCreates.release(one.upload, hasKey: one.key != nil, in: soup, transaction)
-        case .closed, nil: try transaction.settle([one.upload.entryId], in: soup)
+        case .closed, nil: try transaction.endAttempts([one.upload.entryId], in: soup)
         }
       }
       try transaction.forgetArrivals(in: soup)
@@ -153,7 +153,7 @@ struct LostCreates {
   private static func release(
     _ upload: UploadRecord, hasKey: Bool, in soup: String, _ transaction: StoreTransaction
   ) throws {
-    guard hasKey else { return try transaction.settle([upload.entryId], in: soup) }
+    guard hasKey else { return try transaction.endAttempts([upload.entryId], in: soup) }
     var free = upload
     free.state = .repeatable
     try transaction.journal([free], in: soup)

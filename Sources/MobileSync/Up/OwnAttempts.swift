@@ -32,7 +32,7 @@ struct OwnAttempts {
     let ended = entryIds.filter { attempts[$0] != nil && !unanswered.contains($0) }
     let staying = ended.filter { !succeeded.contains($0) }.compactMap { attempts[$0]?.former }
     let kept = Set(staying.map(\.entryId))
-    try transaction.settle(ended.filter { !kept.contains($0) }, in: soup)
+    try transaction.endAttempts(ended.filter { !kept.contains($0) }, in: soup)
     if !staying.isEmpty { try transaction.journal(staying, in: soup) }
   }
 

@@ -29,11 +29,11 @@ struct ParentChildrenLookups: Sendable {
 extension ParentChildrenGroup {
   /// Claims all members that will be sent or removed, in both soups.
   /// - Returns: False if another run holds one of the rows; nothing is claimed then.
-  func take(with claim: UploadClaim, _ lookups: ParentChildrenLookups, _ transaction: StoreTransaction) throws -> Bool {
+  func claimRows(with claim: UploadClaim, _ lookups: ParentChildrenLookups, _ transaction: StoreTransaction) throws -> Bool {
     let uploads = uploads(claim, lookups)
     var taken: [(soup: String, ids: [Int64])] = [], isAll = true
     for (soup, uploads) in [(info.parent.soup, uploads.parents), (info.children.soup, uploads.children)] {
-      let outcomes = try claim.take(uploads, in: soup, transaction)
+      let outcomes = try claim.claimRows(uploads, in: soup, transaction)
       isAll = isAll && outcomes.allSatisfy { $0 == .claimed }
       taken.append((soup, zip(uploads, outcomes).filter { $0.1 == .claimed }.map(\.0.entryId)))
     }

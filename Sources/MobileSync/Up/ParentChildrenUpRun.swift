@@ -32,7 +32,7 @@ struct ParentChildrenUpRun {
   /// Runs to the end. The state DONE is then saved but not yet reported.
   /// - Throws: The error that ended the run. Uploads until then are written back.
   mutating func perform() async throws {
-    let inDoubt = try await settleLostCreates()
+    let inDoubt = try await resolveLostCreates()
     let info = info
     try await indexParentIds()
     try await writeServerIds()
@@ -84,7 +84,7 @@ struct ParentChildrenUpRun {
   }
 
   /// Settles creates with lost answers; returns those that stay in doubt, by soup.
-  private func settleLostCreates() async throws -> IdMap<Set<Int64>> {
+  private func resolveLostCreates() async throws -> IdMap<Set<Int64>> {
     var doubtful: IdMap<Set<Int64>> = [:]
     for lookup in LostCreates.all(of: target, plans, lookups) {
       doubtful[lookup.soupName, default: []].formUnion(try await lookup.resolve(record))
@@ -112,7 +112,8 @@ struct ParentChildrenUpRun {
       }
     }
     for tries in 1...ParentChildrenUpRun.tries {
-      guard let family = try await take(id), try await send(family, dates, isLastTry: tries == ParentChildrenUpRun.tries) else {
+      guard let family = try await claimFamily(id), try await send(family, dates, isLastTry: tries == ParentChildrenUpRun.tries)
+      else {
         return
       }
     }
@@ -120,13 +121,13 @@ struct ParentChildrenUpRun {
 
   /// Claims the rows of a family in their current state before they are sent, all or none.
   /// - Returns: nil if its first member no longer exists, or if another run is sending one of the rows.
-  private func take(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
+  private func claimFamily(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
     let target = target, plans = plans, lookups = lookups, soups = soups
-    let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (ParentChildrenGroup?, Bool) in
+    let (family, isHeld) = try await record.claiming(.synced) { transaction, claim -> (ParentChildrenGroup?, Bool) in
       guard try soups.areSame(in: transaction), let family = try ParentChildrenGroup(id, target, plans, in: transaction) else {
         return (nil, false)
       }
-      let isTaken = try family.take(with: claim, lookups, transaction)
+      let isTaken = try family.claimRows(with: claim, lookups, transaction)
       return (isTaken ? family : nil, !isTaken)
     }
     if isHeld { try await record.save(.pulled) { _, state in state.counts.count(.skipped) } }

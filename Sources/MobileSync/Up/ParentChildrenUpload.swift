@@ -81,7 +81,7 @@ struct ParentChildrenUpload: Sendable {
       guard !isWaiting(ready), !ready.isEmpty else { continue }
       do {
         let results = try await family.target.send(ready.map { request($0, ready) }, through: context.client)
-        for (part, result) in zip(ready, results) { take(part, result) }
+        for (part, result) in zip(ready, results) { add(part, result) }
       } catch {
         if UploadAnswer.mayHaveTakenEffect(error) {
           unsettled.formUnion(ready.filter { $0.action == .create }.map(\.member))
@@ -156,7 +156,7 @@ struct ParentChildrenUpload: Sendable {
       "'\(field)' is '\(id)', and soup \(soup) has no entry with this id: save the parent, or give the entry another one")
   }
 
-  private mutating func take(_ part: ParentChildrenPlan.Part, _ given: UploadResult) {
+  private mutating func add(_ part: ParentChildrenPlan.Part, _ given: UploadResult) {
     var result = given
     if given.isSuccess, part.action == .update { result.unsent = changes.unsent[part.member]?.names ?? [] }
     let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)

@@ -29,17 +29,12 @@ struct UploadClaim: Sendable {
       clockOffset: clockOffset, sent: operation == .delete ? nil : text())
   }
 
-  func take(_ uploads: [UploadRecord], in soup: String, _ transaction: StoreTransaction) throws -> [ClaimOutcome] {
+  func claimRows(_ uploads: [UploadRecord], in soup: String, _ transaction: StoreTransaction) throws -> [ClaimOutcome] {
     try transaction.claim(uploads, in: soup) { try isLive($0, in: transaction) }
   }
 
   func isLive(_ upload: UploadRecord, in snapshot: StoreSnapshot) throws -> Bool {
     try owners.isLive(upload, now: now, in: snapshot)
-  }
-
-  /// Ends the claims of these entries that belong to this run.
-  func settle(_ entryIds: [Int64], in soup: String, _ transaction: StoreTransaction) throws {
-    try transaction.settle(entryIds, in: soup, sentBy: (syncId, fence))
   }
 }
 
@@ -54,7 +49,7 @@ extension RunRecord {
   /// Runs a transaction that claims rows.
   /// - Throws: `StoreError` `.leaseLost` if another process has taken over the sync. Nothing is
   ///   written then.
-  func taking<T: Sendable>(
+  func claiming<T: Sendable>(
     _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, UploadClaim) throws -> T
   ) async throws -> T {
     let lease = lease, claim = claim
@@ -68,12 +63,12 @@ extension RunRecord {
   /// - Parameters:
   ///   - number: The number of the soup that the entries belong to.
   ///   - lookup: How creates are looked up on the server; nil if that is not possible.
-  func take(
+  func claimBatch(
     _ batch: DirtyBatch, in soup: String, number: Int64, _ lookup: SentCreate.Lookup?, keys: [Int64: JSONObject] = [:]
   ) async throws -> ClaimedBatch {
     let hasCreates = lookup != nil && (0..<batch.count).contains { batch.action($0) == .create }
     // The record of a create must survive a power cut; other uploads can be sent twice.
-    return try await taking(hasCreates ? .synced : .pulled) { transaction, claim in
+    return try await claiming(hasCreates ? .synced : .pulled) { transaction, claim in
       guard try transaction.soupNumber(of: soup) == number else { return try ClaimedBatch(none: batch.plan) }
       return try ClaimedBatch(batch, ClaimedBatch.Source(soup: soup, lookup: lookup, keys: keys, claim: claim), transaction)
     }

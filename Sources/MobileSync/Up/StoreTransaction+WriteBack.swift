@@ -37,7 +37,7 @@ extension StoreTransaction {
       UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id, record)), in: soup,
       fields: create.lookup.fields, madeBy: upload.syncId, now: upload.sentAt,
       sentFields: create.fields.map { fields in { fields } })
-    try settle([upload.entryId], in: soup)
+    try endAttempts([upload.entryId], in: soup)
     if let references = create.lookup.references {
       for old in IdSet([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
     }

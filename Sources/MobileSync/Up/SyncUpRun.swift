@@ -236,7 +236,7 @@ struct UploadChunk: Sendable {
 extension SyncUpRun {
   /// Sends a batch and writes every answer back, even if a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
-    let keys = try await createKeys(batch), claimed = try await take(batch, keys)
+    let keys = try await createKeys(batch), claimed = try await claimBatch(batch, keys)
     let unsent = try await unsentChanges(claimed.batch)
     var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys), unsent: unsent)
     upload.hold(chunk.held + claimed.held.map { ($0, .held) })
@@ -260,7 +260,10 @@ extension SyncUpRun {
     let settled = ids.filter { outcomes[$0] == .settled }
     let free = ids.filter { outcomes[$0].map { !$0.isConflict && $0 != .settled } ?? false }
     guard !settled.isEmpty || !free.isEmpty else { return [] }
-    try await record.save(.pulled) { _, state in
+    let soup = soup, isLast = !mayTryAgain
+    try await record.save(.pulled) { transaction, state in
+      // The entries stay dirty, and nothing else would say why.
+      for id in isLast ? free : [] { try transaction.notePrecondition(of: id, in: soup) }
       state.counts.conflicting -= settled.count + free.count
       state.counts.skipped -= settled.count + (mayTryAgain ? free.count : 0)
       state.counts.succeeded += settled.count
@@ -273,7 +276,7 @@ extension SyncUpRun {
   private mutating func sendAgain(_ ids: [Int64]) async throws {
     let soup = soup, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
-    let keys = try await createKeys(batch), claimed = try await take(batch, keys)
+    let keys = try await createKeys(batch), claimed = try await claimBatch(batch, keys)
     let unsent = try await unsentChanges(claimed.batch)
     var upload = BatchUpload(
       batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys), unsent: unsent)
@@ -286,8 +289,8 @@ extension SyncUpRun {
 
   /// Claims rows before they are sent, so that no other run sends them. If the answer to a create
   /// is lost, the next run knows what to look for.
-  private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
-    try await record.take(batch, in: soup, number: soupNumber, target.traits.looksForLostCreates ? lookup : nil, keys: keys)
+  private func claimBatch(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
+    try await record.claimBatch(batch, in: soup, number: soupNumber, target.traits.looksForLostCreates ? lookup : nil, keys: keys)
   }
 
   /// Returns the changes that the updates of a batch do not send, by position.

@@ -26,6 +26,8 @@ public struct SyncError: Error, Sendable {
     case resolver
     /// The entry has no conflict.
     case noSuchConflict
+    /// The local changes of an entry cannot be dropped now, or not in this way.
+    case cannotDiscard
     /// The conflict cannot be resolved this way, because the server's version is unknown.
     case conflictUnresolved
     /// The server's answer does not have the expected form.

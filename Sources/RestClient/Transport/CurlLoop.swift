@@ -78,18 +78,8 @@ final class CurlLoop: @unchecked Sendable {  // `inbox` is touched only with `lo
   /// Starts the thread, with all signals blocked: the program's handlers run on its own threads, and a SIGPIPE of a broken
   /// connection has no effect.
   private func start() -> Int32 {
-    var all = sigset_t(), before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let context = Unmanaged.passRetained(self)
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        if let context { Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run() }
-        return nil
-      }, context.toOpaque())
-    if status != 0 { context.release() }
+    let (started, status) = SignalFreeThread.start { self.run() }
+    if status == 0 { thread = started }
     return status
   }
 

@@ -27,13 +27,21 @@ final class ReaderPool: Sendable {
   private let key: StoreKey?
   private let busyTimeoutMs: Int32
   private let wantedIndexes: WantedIndexes
+  private let mode: Connection.Mode
+  /// Prepares each new connection, before it is restricted to reading.
+  private let prepare: @Sendable (Connection) throws -> Void
   private let turns = ReadTurns<Reader>(most: Tuning.readers, mostSmart: Tuning.smartReaders)
   private let kept = Mutex<FolderLock?>(nil)
   /// The number of readers opened so far.
   private let opened = Atomic(0)
 
-  init(path: String, key: StoreKey?, busyTimeoutMs: Int32, _ wantedIndexes: WantedIndexes) {
+  init(
+    path: String, key: StoreKey?, busyTimeoutMs: Int32, _ wantedIndexes: WantedIndexes, mode: Connection.Mode = .readWrite,
+    prepare: @escaping @Sendable (Connection) throws -> Void = { _ in }
+  ) {
     self.wantedIndexes = wantedIndexes
+    self.mode = mode
+    self.prepare = prepare
     self.path = path
     self.key = key
     self.busyTimeoutMs = busyTimeoutMs
@@ -63,8 +71,9 @@ final class ReaderPool: Sendable {
   private func take(_ number: Int?) throws -> Reader {
     if let idle = try turns.takeIdle(preferring: { $0.state.number == number }) { return idle }
     let number = opened.add(1, ordering: .relaxed).newValue
-    let connection = try Connection(path: path, mode: .readWrite, storeKey: key)
+    let connection = try Connection(path: path, mode: mode, storeKey: key)
     connection.setBusyTimeout(milliseconds: busyTimeoutMs)
+    try prepare(connection)
     try Schema.configureReader(connection)
     return Reader(connection, ConnectionState(number: number, wantedIndexes))
   }

@@ -63,8 +63,8 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  private static func lockFolder(of path: String) throws -> FolderLock? {
-    switch FolderLock.take(.shared, folderOf: path) {
+  static func lockFolder(of path: String, patienceMs: Int64 = 0) throws -> FolderLock? {
+    switch FolderLock.take(.shared, folderOf: path, patienceMs: patienceMs) {
     case .locked(let lock): return lock
     case .impossible: return nil
     case .busy:
@@ -180,8 +180,10 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
+  private func wrapped(_ error: any Error) -> any Error { SQLiteEngine.wrapped(error, path: path) }
+
   /// Converts an SQLite error into a ``StoreError``; names the file if the file is the problem.
-  private func wrapped(_ error: any Error) -> any Error {
+  static func wrapped(_ error: any Error, path: String) -> any Error {
     guard let error = error as? DatabaseError else { return StoreError.wrapping(error) }
     guard error.isCorrupt || error.isBusy else { return StoreError(.sqlite, error.message, cause: error) }
     return StoreError(
@@ -236,6 +238,15 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     } catch {
       throw wrapped(error)
     }
+    return SQLiteEngine.fileSize(path)
+  }
+
+  func sizes() throws -> StoreSizes {
+    StoreSizes(bytes: SQLiteEngine.fileSize(path), walBytes: SQLiteEngine.fileSize(path + "-wal"))
+  }
+
+  /// Returns the size of a file in bytes; 0 if there is none.
+  static func fileSize(_ path: String) -> Int64 {
     var info = stat()
     return stat(path, &info) == 0 ? Int64(info.st_size) : 0
   }

@@ -60,7 +60,7 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
     return engine
   }
 
-  private func storeKey() throws -> StoreKey? {
+  func storeKey() throws -> StoreKey? {
     if let foundKey { return foundKey }
     let key = try findKey()
     foundKey = .some(key)
@@ -102,7 +102,12 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
 
   private func names(_ isGlobal: Bool, in file: String) throws -> [String] {
     let directory = directory(isGlobal)
-    return try FileSystem.entries(of: directory).filter { !$0.hasPrefix(".") }.compactMap { folder in
+    let folders = try StoreError.wrappingFileErrors {
+      let folders = try FileSystem.entries(of: directory).filter { !$0.hasPrefix(".") }
+      for folder in folders { try FileSystem.checkSearchable("\(directory)/\(folder)") }
+      return folders
+    }
+    return folders.compactMap { folder in
       if let text = FileSystem.read("\(directory)/\(folder)/\(file)") { return String(decoding: text, as: UTF8.self) }
       return file == SQLiteEngine.nameFile ? restoredName("\(directory)/\(folder)", folder) : nil
     }.sorted()
@@ -147,7 +152,7 @@ package final class SQLiteEngines: StoreEngines, @unchecked Sendable {
 
   private func directory(_ isGlobal: Bool) -> String { isGlobal ? globalDirectory : userDirectory }
 
-  private func folder(_ name: String, _ isGlobal: Bool) -> String {
+  func folder(_ name: String, _ isGlobal: Bool) -> String {
     directory(isGlobal) + "/" + StoreRegistry.folderName(name)
   }
 }

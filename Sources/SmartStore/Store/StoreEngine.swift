@@ -12,7 +12,7 @@ package enum Durability: Sendable {
 /// moves calls off the cooperative pool; an engine runs the transactions.
 ///
 /// An engine throws ``StoreError``s only; errors of the closures pass through it unchanged.
-package protocol StoreEngine: AnyObject, Sendable {
+package protocol StoreEngine: StoreReading {
   /// The database as messages name it: the path of its file.
   var location: String { get }
 
@@ -24,19 +24,6 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// - Throws: ``StoreError`` `.storeClosed`; the engine's errors, which are ``StoreError/isRetryable``
   ///   if another process is in the way; errors of `body`.
   func write<T>(_ durability: Durability, _ body: (any StoreTransaction) throws -> T) throws -> T
-
-  /// Runs `body` on one snapshot. Any thread may call it, also during a transaction: reads see the
-  /// last commit and never part of another one.
-  /// - Parameters:
-  ///   - reader: The preferred reader, if it is idle: the one of ``CursorAnchors/View``, where the
-  ///     caller's anchors are valid.
-  ///   - query: Cancels the read and a wait for a reader; without one, the read runs to its end.
-  ///     Closing the engine cancels it as well.
-  ///   - isSmart: Whether it runs smart SQL, which may take arbitrarily long: such reads always
-  ///     leave a reader to others.
-  func read<T>(
-    on reader: Int?, for query: QueryCancellation?, isSmart: Bool, _ body: (any StoreSnapshot) throws -> T
-  ) throws -> T
 
   /// Replaces the index specs of a soup; see ``Store/alterSoup(_:indexSpecs:reIndexData:)``. Unlike
   /// in a transaction, the change is finished by another process if this one dies in the middle.
@@ -57,9 +44,6 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// Returns the size of the database in bytes.
   func databaseSize() throws -> Int64
 
-  /// Whether `match` queries find words; without it, the index type `full_text` works as `string`.
-  var supportsFullText: Bool { get }
-
   /// Makes an unfinished copy, which ``StoreEngines/openCopy(_:isGlobal:of:)`` has opened, a store
   /// that can be opened by all. Durable when it returns. Called outside of the writer's queue.
   func finishCopy() throws
@@ -75,6 +59,12 @@ package protocol StoreEngine: AnyObject, Sendable {
 package protocol StoreEngines: Sendable {
   /// Opens a store; creates it if it is missing.
   func open(_ name: String, isGlobal: Bool) throws -> any StoreEngine
+
+  /// Opens an existing store to look at it. Nothing is created, migrated, recovered, claimed or
+  /// checkpointed; an older schema is read as far as it goes.
+  /// - Throws: ``StoreError`` `.cannotOpenStore` if it does not exist or may not be read, `.newerSchema`,
+  ///   `.unfinishedCopy`; `.keyRequired`, `.wrongKey`, `.notEncrypted`.
+  func look(_ name: String, isGlobal: Bool) throws -> any StoreReading
 
   /// Opens an unfinished copy of a store; creates it if there is no store of this name.
   /// - Parameter source: Names the original, to continue no copy of another one.

@@ -28,6 +28,8 @@ public final class StoreRegistry: @unchecked Sendable {
 
   private let engines: any StoreEngines
   private let cursorIds: CursorIds
+  /// Whether stores are opened to look at them; see ``StoreEngines/look(_:isGlobal:)``.
+  private let looksOnly: Bool
   /// Serializes opening, listing and removing.
   private let queue = DispatchQueue(label: "tureen.stores")
   // Used on `queue` only.
@@ -55,8 +57,10 @@ public final class StoreRegistry: @unchecked Sendable {
   /// - Parameters:
   ///   - engines: Opens the stores; used by this registry only.
   ///   - cursorIds: Shared with the registries of other users whose cursors a script could confuse.
-  package init(engines: any StoreEngines, cursorIds: CursorIds) {
+  ///   - looksOnly: Whether to open stores only to look at them. Missing ones are errors then.
+  package init(engines: any StoreEngines, cursorIds: CursorIds, looksOnly: Bool = false) {
     self.engines = engines
+    self.looksOnly = looksOnly
     self.cursorIds = cursorIds
   }
 
@@ -69,8 +73,10 @@ public final class StoreRegistry: @unchecked Sendable {
       guard !isClosed else { throw StoreError(.storeClosed, "the stores are closed") }
       let key = Key(name: name, isGlobal: isGlobal)
       if let store = open[key] { return store }
-      let engine = try engines.open(try checked(name), isGlobal: isGlobal)
-      let store = Store(name: name, isGlobal: isGlobal, engine: engine, cursorIds: cursorIds)
+      let store =
+        try looksOnly
+        ? Store(looking: engines.look(checked(name), isGlobal: isGlobal), name: name, isGlobal: isGlobal, cursorIds: cursorIds)
+        : Store(name: name, isGlobal: isGlobal, engine: engines.open(checked(name), isGlobal: isGlobal), cursorIds: cursorIds)
       open[key] = store
       return store
     }
@@ -83,6 +89,7 @@ public final class StoreRegistry: @unchecked Sendable {
   /// - Throws: ``StoreError`` `.storeInUse` while another process, or another registry, has it
   ///   open: nothing is removed then.
   public func remove(named name: String, isGlobal: Bool) throws {
+    guard !looksOnly else { throw StoreError(.notReadOnly, "the stores are open for looking; none can be removed") }
     let key = Key(name: name, isGlobal: isGlobal)
     try queue.sync {
       open.removeValue(forKey: key)?.close()

@@ -80,9 +80,6 @@ package protocol StoreTransaction: StoreSnapshot, StoreToFill {
   /// has deleted it.
   func noteMaker(_ syncId: Int64, of id: Int64, in name: String) throws
 
-  /// Removes the makers of entries that a sync down owns by now.
-  func forgetMakers(in name: String) throws
-
   // MARK: Conflicts
 
   /// Stores a conflict. An entry has at most one, the latest; it is removed when the entry becomes
@@ -117,7 +114,7 @@ package protocol StoreTransaction: StoreSnapshot, StoreToFill {
 
   /// Removes uploads whose outcome is known.
   /// - Parameter run: Removes only uploads of this run; nil for any.
-  func settle(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws
+  func endAttempts(_ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?) throws
 
   /// Sets the time before which creates with lost answers are not sent again.
   /// - Parameter time: Ms since 1970 UTC by this machine's clock.
@@ -247,9 +244,9 @@ extension StoreTransaction {
   }
 
   /// Removes uploads whose outcome is known, whichever run sent them.
-  package func settle(_ entryIds: some Sequence<Int64>, in soup: String) throws {
+  package func endAttempts(_ entryIds: some Sequence<Int64>, in soup: String) throws {
     let ids: [Int64] = Array(entryIds)
-    try settle(ids, in: soup, sentBy: nil)
+    try endAttempts(ids, in: soup, sentBy: nil)
   }
 
   /// See ``keepWaiting(_:in:until:)``.

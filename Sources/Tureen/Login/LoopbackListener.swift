@@ -79,18 +79,8 @@ final class LoopbackListener: @unchecked Sendable {  // `inbox` is touched only 
 
   /// Starts the thread, with all signals blocked: they are for the program's own threads.
   private func startThread() -> Int32 {
-    var all = sigset_t(), before = sigset_t(), thread = pthread_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let context = Unmanaged.passRetained(self)
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        if let context { Unmanaged<LoopbackListener>.fromOpaque(context).takeRetainedValue().run() }
-        return nil
-      }, context.toOpaque())
-    if status == 0 { pthread_detach(thread) } else { context.release() }
+    let (thread, status) = SignalFreeThread.start { self.run() }
+    if status == 0 { pthread_detach(thread) }
     return status
   }
 

@@ -22,7 +22,7 @@ public struct HomeAccounts: Sendable {
   /// - Parameter settings: The final settings.
   init(_ settings: HostSettings, home: String) {
     self.settings = settings
-    directory = OrgDirectory(home: home)
+    directory = OrgDirectory(home: home, looksOnly: settings.looksOnly)
   }
 
   func store(_ entry: OrgEntry, _ user: OrgUser) -> any SessionStore {
@@ -61,13 +61,20 @@ public struct HomeAccounts: Sendable {
     }
     var accounts: [OrgAccount] = []
     for user in entry.users {
-      let kept = try await store(entry, user).load()
+      let kept = try await kept(entry, user)
       let own = directory.userFolder(org: entry.folder, user: user.folder) + "/credentials.json"
       let canSignIn = FileSystem.exists(own) ? canSignIn(file: own) : ofOrg
       accounts.append(
         OrgAccount(org: entry, user: user, session: kept?.session, state: OrgAccount.State(kept, canSignIn: canSignIn)))
     }
     return accounts
+  }
+
+  /// Returns the stored session. Who only looks runs no program for it, and does without one that cannot be read.
+  private func kept(_ entry: OrgEntry, _ user: OrgUser) async throws -> StoredSession? {
+    guard settings.looksOnly else { return try await store(entry, user).load() }
+    let folder = directory.userFolder(org: entry.folder, user: user.folder)
+    return settings.sessionCommand == nil ? try? await FileSessionStore(folder: folder).load() : nil
   }
 
   /// Returns true if a credentials file allows signing in without a person.

@@ -7,8 +7,16 @@ import Support
 /// The orgs that a home knows, and their users. Every call reads the files; changes take the home's lock.
 public struct OrgDirectory: Sendable {
   public let home: String
+  /// Whether an unfinished change by a killed process stays as it is.
+  private let looksOnly: Bool
 
-  public init(home: String) { self.home = home }
+  public init(home: String) { self.init(home: home, looksOnly: false) }
+
+  /// - Parameter looksOnly: Whether nothing is written, not even the rest of an unfinished change.
+  init(home: String, looksOnly: Bool) {
+    self.home = home
+    self.looksOnly = looksOnly
+  }
 
   // MARK: Paths
 
@@ -54,6 +62,7 @@ public struct OrgDirectory: Sendable {
     let chosen = try keptDefault()
     var scan = OrgScan()
     for name in try FileSystem.entries(of: folder) where Self.isFolder(name) && name != Org.sandboxName {
+      try FileSystem.checkSearchable("\(folder)/\(name)")
       guard FileSystem.exists("\(folder)/\(name)/.") else { continue }
       do {
         var entry = try read(name)
@@ -68,7 +77,7 @@ public struct OrgDirectory: Sendable {
   }
 
   /// Finishes a change that a killed process has left.
-  private func settle() throws { if HomeLock.isUnfinished(home) { _ = try HomeLock(home: home) } }
+  private func settle() throws { if !looksOnly, HomeLock.isUnfinished(home) { _ = try HomeLock(home: home) } }
 
   private func keptDefault() throws -> String? {
     guard let file = try file("\(home)/orgs.json") else { return nil }

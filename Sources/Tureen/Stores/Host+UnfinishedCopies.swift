@@ -8,7 +8,9 @@ extension Host {
   public func isUnfinishedCopy(_ store: StoreReference) throws -> Bool {
     let core = try core(), parts = core.parts, org = core.user.org
     let engines: any StoreEngines =
-      parts.settings.store?.engines(org: org.folder, user: org.userFolder, password: parts.settings.storePassword)
+      parts.settings.store?.engines(
+        org: org.folder, user: org.userFolder, password: parts.settings.storePassword,
+        looksOnly: parts.settings.looksOnly)
       ?? SQLiteEngines(
         userDirectory: parts.userFolder(org.folder, org.userFolder) + "/stores",
         globalDirectory: HostParts.globalDirectory(parts.home), recovery: .refuse, key: { nil })

@@ -33,30 +33,32 @@ public struct ListedStore: Sendable {
 }
 
 extension StoreCatalog {
-  /// Returns the stores and unfinished copies of a place, sorted by org, user and name, the global ones last. Opens each one,
-  /// which migrates a store of an earlier release. A store that cannot be opened has a `problem`.
+  /// Returns the stores and unfinished copies of a place, sorted by org, user and name, the global ones last. Looks into
+  /// each one without changing it. A store that cannot be read has a `problem`.
   public func stores(in place: StorePlace) throws -> [ListedStore] {
     try addresses(in: place).map { listed($0, $1, org: $2) }
   }
 
   /// Returns the addresses, whether each one is unfinished, and the names of the orgs.
   private func addresses(in place: StorePlace) throws -> [(StoreAddress, isUnfinished: Bool, org: String)] {
-    let orgs = try OrgDirectory(home: home).scan().entries
+    let orgs = try OrgDirectory(home: home, looksOnly: looksOnly).scan().entries
     var found: [(StoreAddress, isUnfinished: Bool, org: String)] = []
     switch place {
     case .database(let database):
-      for store in try DatabaseStores(database).all() {
+      for store in try DatabaseStores(database, looksOnly: looksOnly).all() {
         let name = orgs.first { $0.folder.hasSameBytes(as: store.org) }?.name ?? OrgEntry.name(ofFolder: store.org)
         found.append(
           (StoreAddress(place: place, org: store.org, user: store.user, name: store.name), store.isUnfinished, name))
       }
     case .home(let home):
-      let own = try OrgDirectory(home: home).scan().entries
+      if looksOnly { try HostSettings.checkHomeToLook(home) }
+      let own = try OrgDirectory(home: home, looksOnly: looksOnly).scan().entries
       var owners = own.flatMap { entry in entry.users.map { (entry.folder, $0.folder, entry.name) } }
       owners.append((Org.sandboxName, Org.sandboxUser, Org.sandboxName))
       owners.append(("", "", ""))
       for (org, user, name) in owners {
-        let engines = try StoreAddress(place: place, org: org, user: user, name: "").engines(), isGlobal = org.isEmpty
+        let engines = try StoreAddress(place: place, org: org, user: user, name: "").engines(looksOnly: looksOnly),
+          isGlobal = org.isEmpty
         defer { engines.close() }
         let stores = try engines.names(isGlobal: isGlobal).map { ($0, false) }
         let copies = try engines.unfinishedCopies(isGlobal: isGlobal).map { ($0, true) }
@@ -76,13 +78,13 @@ extension StoreCatalog {
     listed.isUnfinished = isUnfinished
     guard !isUnfinished else { return listed }
     do {
-      let engines = try address.engines()
+      let engines = try address.engines(looksOnly: true)
       defer { engines.close() }
       let store = Store(
-        name: address.name, isGlobal: address.isGlobal, engine: try engines.open(address.name, isGlobal: address.isGlobal))
+        looking: try engines.look(address.name, isGlobal: address.isGlobal), name: address.name, isGlobal: address.isGlobal)
       defer { store.close() }
       let soups = try store.readBlocking { try $0.soupsToCopy() }, own = soups.filter { $0.name != RunningSyncs.soup }
-      listed.bytes = try store.databaseSize()
+      listed.bytes = try store.sizes().bytes
       listed.soups = Int64(own.count)
       listed.entries = own.map(\.entries).reduce(0, +)
       listed.syncs = soups.first { $0.name == RunningSyncs.soup }?.entries ?? 0

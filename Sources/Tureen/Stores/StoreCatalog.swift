@@ -7,6 +7,7 @@ import Support
 public struct StoreCatalog: Sendable {
   public let home: String
   private let settings: HostSettings
+  var looksOnly: Bool { settings.looksOnly }
 
   /// - Parameters:
   ///   - home: nil for that of the environment, as for the others.
@@ -14,12 +15,18 @@ public struct StoreCatalog: Sendable {
   ///   - user: The user of the org; nil for the one who signed in last.
   /// - Throws: ``HostError`` `.invalidConfiguration`.
   public init(home: String?, org: String?, user: String?) throws {
+    try self.init(home: home, org: org, user: user, looksOnly: false)
+  }
+
+  /// - Parameter looksOnly: Whether the stores are only looked at.
+  package init(home: String?, org: String?, user: String?, looksOnly: Bool) throws {
     var settings = HostSettings()
     (settings.home, settings.org, settings.user) = (home, org, user)
+    settings.looksOnly = looksOnly
     settings.fill(from: try .environment())
     self.settings = settings
     self.home = try HostSettings.resolvedHome(settings.home)
-    try HostSettings.checkHome(self.home)
+    try settings.checkOwnHome(self.home)
   }
 
   /// The places that hold stores of this home: the home, and the database if there is one.
@@ -118,15 +125,17 @@ public struct StoreCatalog: Sendable {
 struct DatabaseStores {
   private let database: StoreDatabase
   private let password: StoreKeySource?
+  private let looksOnly: Bool
 
   /// - Throws: ``HostError`` `.invalidConfiguration` about the settings of the password.
-  init(_ database: StoreDatabase, password: StoreKeySource? = nil) throws {
+  init(_ database: StoreDatabase, password: StoreKeySource? = nil, looksOnly: Bool = false) throws {
     self.database = database
+    self.looksOnly = looksOnly
     self.password = try password ?? StoreDatabase.passwordOfEnvironment()
   }
 
   private func with<T>(_ body: (PostgresEngines) throws -> T) throws -> T {
-    let engines = database.postgresEngines(org: "", user: "", password: password)
+    let engines = database.postgresEngines(org: "", user: "", password: password, looksOnly: looksOnly)
     defer { engines.close() }
     return try body(engines)
   }

@@ -103,7 +103,8 @@ public struct StoreAddress: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Opens, lists and removes the owner's stores of the place. The key and the password are those of the environment.
-  func engines() throws -> any StoreEngines {
+  /// - Parameter looksOnly: Whether the stores are only looked at.
+  func engines(looksOnly: Bool = false) throws -> any StoreEngines {
     switch place {
     case .home(let home):
       let key = try StoreKeySource.current()
@@ -111,7 +112,7 @@ public struct StoreAddress: Sendable, Equatable, CustomStringConvertible {
         userDirectory: OrgDirectory(home: home).userFolder(org: org, user: user) + "/stores",
         globalDirectory: HostParts.globalDirectory(home), recovery: .refuse, key: { try key?.read() })
     case .database(let database):
-      return database.engines(org: org, user: user, password: try StoreDatabase.passwordOfEnvironment())
+      return database.engines(org: org, user: user, password: try StoreDatabase.passwordOfEnvironment(), looksOnly: looksOnly)
     }
   }
 }

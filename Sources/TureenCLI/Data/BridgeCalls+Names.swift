@@ -15,8 +15,9 @@ extension BridgeCalls {
 
   /// Throws if the store does not exist, because opening it would create an empty one. With a project folder the default stores
   /// are created from its files.
-  func requireStore(_ project: ProjectOptions) throws {
-    if store.name == StoreReference.defaultName, project.folder != nil { return }
+  /// - Parameter mayBeNew: False for a command that only looks and needs what is in the store.
+  func requireStore(_ project: ProjectOptions, mayBeNew: Bool = true) throws {
+    if mayBeNew, store.name == StoreReference.defaultName, project.folder != nil { return }
     let names = try stores(isGlobal: store.isGlobal).map(\.name)
     guard !names.contains(store.name) else { return }
     // The first call fails and says what to do.

@@ -28,12 +28,13 @@ final class BridgeCalls {
   ///   - configDirectory: The folder with the configuration files; nil for none.
   ///   - store: The store that each call names.
   ///   - isJSON: Whether to write errors as objects.
+  ///   - looksOnly: Whether the command only looks into stores: nothing is created, and no secret is read.
   ///   - body: Returns the exit status. It may throw the error of a failed call, or of output whose reader is gone.
   static func run(
     _ place: HostOptions, configDirectory: String?, store: StoreReference = StoreReference(),
-    style: SyncDisplay.Style = .none, isJSON: Bool = false, _ body: (BridgeCalls) throws -> Int32
+    style: SyncDisplay.Style = .none, isJSON: Bool = false, looksOnly: Bool = false, _ body: (BridgeCalls) throws -> Int32
   ) throws {
-    let (host, sandbox) = try place.prepare(configDirectory: configDirectory)
+    let (host, sandbox) = try place.prepare(configDirectory: configDirectory) { $0.looksOnly = looksOnly }
     // The error that a call ends with says why its sync failed.
     let display = SyncDisplay(style: style, tellsFailures: false)
     let bridge = try Bridge(host: ObservedHost(host, display: display))

@@ -36,8 +36,8 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var place: HostOptions
 
   func run() throws {
-    try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference) { calls in
-      try calls.requireStore(store.project)
+    try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference, looksOnly: true) { calls in
+      try calls.requireStore(store.project, mayBeNew: false)
       _ = try calls.indexSpecs(of: soup)
       let target = try output.map { try ByteOutput(replacing: $0) } ?? ByteOutput()
       let count = try write(SoupPages(calls: calls, soup: soup), to: target)

@@ -49,13 +49,14 @@ struct QueryCommand: ParsableCommand {
   func run() throws {
     let statement = sql == "-" ? String(decoding: try ExecCommand.standardInput(), as: UTF8.self) : sql
     try BridgeCalls.run(
-      place, configDirectory: store.project.folder, store: store.reference, isJSON: format == .json || format == .jsonl
+      place, configDirectory: store.project.folder, store: store.reference, isJSON: format == .json || format == .jsonl,
+      looksOnly: !orgQuery
     ) { calls in
       var rows = RowOutput(format)
       if orgQuery {
         try OrgQuery(calls: calls, soql: statement).run(&rows)
       } else {
-        try calls.requireStore(store.project)
+        try calls.requireStore(store.project, mayBeNew: false)
         try runSmart(SmartQuery(calls: calls, sql: statement, arguments: values.map(Self.value)), &rows)
       }
       try rows.end()

@@ -27,12 +27,14 @@ struct SoupsCommand: ParsableCommand {
   @OptionGroup var place: HostOptions
 
   func run() throws {
-    try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference, isJSON: json) { calls in
+    try BridgeCalls.run(
+      place, configDirectory: store.project.folder, store: store.reference, isJSON: json, looksOnly: true
+    ) { calls in
       try calls.requireStore(store.project)
-      let names = try soups.isEmpty ? calls.soupNames() : soups
-      let output = ByteOutput(), figures = try names.map { try calls.figures(of: $0) }
+      let figures = try chosen(try calls.storeOverview()["soups"]?.arrayValue ?? [])
+      let output = ByteOutput()
       if json {
-        for soup in figures { try output.write(JSONValue.object(soup.json).text + "\n") }
+        for soup in figures { try output.write(TerminalText.escapedJSON(soup.text) + "\n") }
       } else if figures.isEmpty {
         complain("the store '\(calls.store.name)' has no soups")
       } else {
@@ -43,22 +45,35 @@ struct SoupsCommand: ParsableCommand {
     }
   }
 
-  static func table(_ soups: [SoupFigures]) -> String {
+  private func chosen(_ all: [JSONValue]) throws -> [JSONValue] {
+    guard !soups.isEmpty else { return all }
+    let names = all.compactMap { $0["soup"]?.stringValue }
+    return try soups.map { name in
+      guard let soup = all.first(where: { $0["soup"] == .string(name) }) else {
+        throw CallFailure(
+          domain: "smartstore", code: "noSuchSoup", "soup '\(name)' does not exist\(BridgeCalls.hint(for: name, among: names))")
+      }
+      return soup
+    }
+  }
+
+  static func table(_ soups: [JSONValue]) -> String {
     let columns: [TextTable.Column] = [
       .init("SOUP"), .init("ENTRIES", isNumeric: true), .init("DIRTY", isNumeric: true), .init("CONFLICTS", isNumeric: true),
       .init("INDEXES"),
     ]
     let rows = soups.map { soup in
-      [soup.name, "\(soup.entries)", "\(soup.dirty)", "\(soup.conflicts)", indexes(soup.indexes)]
+      [soup["soup"]?.stringValue ?? ""] + ["entries", "dirty", "conflicts"].map { "\(soup.figure($0))" } + [indexes(soup)]
     }
     return TextTable.text(columns, rows, width: TerminalWidth.columns)
   }
 
   /// `Id, LastName string; Amount floating`
-  private static func indexes(_ specs: [(path: String, type: String)]) -> String {
+  private static func indexes(_ soup: JSONValue) -> String {
+    let specs = (soup["indexes"]?.arrayValue ?? []).map { ($0["path"]?.stringValue ?? "", $0["type"]?.stringValue ?? "") }
     var types: [String] = []
-    for spec in specs where !types.contains(spec.type) { types.append(spec.type) }
-    return types.map { type in specs.filter { $0.type == type }.map(\.path).joined(separator: ", ") + " " + type }
+    for (_, type) in specs where !types.contains(type) { types.append(type) }
+    return types.map { type in specs.filter { $0.1 == type }.map(\.0).joined(separator: ", ") + " " + type }
       .joined(separator: "; ")
   }
 }

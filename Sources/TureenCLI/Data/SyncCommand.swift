@@ -15,12 +15,14 @@ struct SyncCommand: ParsableCommand {
       A sync continues where its last run ended. If one fails the others still run, and the exit status is that of the worst. \
       tureen syncs lists the names; usersyncs.json in the project's folder defines syncs.
 
-      A line for each finished sync goes to stdout. Progress goes to stderr: a bar on a terminal, elsewhere a line every ten \
-      seconds. Ctrl-C and SIGTERM stop the sync at a page boundary and save it as STOPPED.
+      A line for each finished sync goes to stdout. The first records that a sync up leaves behind, and the items of the \
+      server that cannot be used, go to stderr with the reason; tureen dirty lists all. Progress goes to stderr: a bar on a \
+      terminal, elsewhere a line every ten seconds. Ctrl-C and SIGTERM stop the sync at a page boundary and save it as STOPPED.
       """
         + ExitStatus.help([
           (0, "done"), (1, "a sync failed, or there is no such sync"),
-          (2, "done, but the server refused records, or both sides have changed records"), (64, "wrong usage"),
+          (2, "done, but records are refused, skipped, in doubt, in conflict or unusable; stderr names the first"),
+          (64, "wrong usage"),
           (67, "a sign-in is needed or was refused, or the org or user is not known"),
           (75, "the org is unreachable or busy, or the sync runs elsewhere; try again later"),
           (78, "a configuration file is wrong; the message names file, line and key"),
@@ -56,6 +58,8 @@ struct SyncCommand: ParsableCommand {
       calls in
       try calls.requireStore(store.project)
       var worst: Int32 = 0
+      // Opens the sync manager, which saves the syncs of the configuration files.
+      _ = try calls.value("mobilesync", "isStopped")
       for sync in try chosen(try calls.syncs()) {
         let status = try run(sync, calls)
         if Self.rank(status) > Self.rank(worst) { worst = status }
@@ -86,8 +90,9 @@ struct SyncCommand: ParsableCommand {
       let removed = ghosts && !sync.isUp && ended.status == "DONE" ? try cleanGhosts(sync, calls) : nil
       try say(ended, removed, calls)
       if ended.status == "STOPPED", ended.state["hasMore"]?.boolValue != true { return ExitStatus.tryAgain }
-      let refused = ["failed", "conflicting"].contains { ended.state[$0]?.integerValue ?? 0 > 0 }
-      return refused ? ExitStatus.recordsRefused : 0
+      let left = try LeftRecords(ended, calls, options: place.given + store.project.given)
+      if !json, !quiet { left.say() }
+      return left.isEmpty ? 0 : ExitStatus.recordsRefused
     } catch let error as CallFailure {
       calls.clearProgress()
       failed(sync, error)

@@ -38,6 +38,38 @@ struct SyncSummary {
     return parts.joined(separator: ", ") + time
   }
 
+  /// How long ago the last run succeeded; nil if that is not known, as after a failure.
+  var lastSuccess: String? { state["lastSuccess"]?.integerValue.flatMap { $0 > 0 ? Ago.text($0) : nil } }
+
+  /// `15 stored, 15 conflicts`, or why the last run failed and when.
+  var outcome: String {
+    guard count("startTime") > 0 else { return status == "NEW" ? "never ran" : "" }
+    if let error { return count("endTime") > 0 ? "\(Ago.text(count("endTime"))): \(error)" : error }
+    if status == "ABANDONED" { return "\(Ago.text(count("startTime"))): its process ended in the middle" }
+    if status == "RUNNING" {
+      let pid = state["owner"]?["pid"]?.integerValue
+      return "\(count("progress")) %" + (pid.map { ", in process \($0)" } ?? "")
+    }
+    let words =
+      isUp
+      ? [
+        ("succeeded", "sent"), ("failed", "refused"), ("conflicting", "in conflict"), ("inDoubt", "in doubt"),
+        ("skipped", "skipped"),
+      ]
+      : [
+        ("stored", "stored"), ("removed", "removed"), ("merged", "merged"), ("conflicting", "in conflict"),
+        ("flagged", "unusable"),
+      ]
+    var parts = words.compactMap { key, word in shown(key) > 0 ? "\(shown(key)) \(word)" : nil }
+    if state["hasMore"]?.boolValue == true { parts.append("more pages follow") }
+    return parts.isEmpty ? (isUp ? "nothing to send" : "nothing new") : parts.joined(separator: ", ")
+  }
+
+  /// The engine counts a conflict of an upload as skipped, too.
+  private func shown(_ key: String) -> Int64 {
+    key == "skipped" ? count("skipped") - min(count("skipped"), count("conflicting")) : count(key)
+  }
+
   /// Why the last run failed; nil if it did not.
   var error: String? {
     guard status == "FAILED", let text = state["error"]?.stringValue, !text.isEmpty else { return nil }
@@ -63,19 +95,11 @@ enum TimeText {
 }
 
 extension BridgeCalls {
-  /// Returns the states of the saved syncs, in the order of creation. A sync whose process died is STOPPED.
+  /// Returns the states of the saved syncs, in the order of creation, and those of the configuration files. A sync whose process
+  /// died is ABANDONED.
   /// - Parameter isComplete: Whether to include syncs without a name.
   func syncs(isComplete: Bool = false) throws(CallFailure) -> [SyncSummary] {
-    // Opens the sync manager, which saves the syncs of the configuration files.
-    _ = try value("mobilesync", "isStopped")
-    let found = try rows(
-      "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} ORDER BY {syncs_soup:_soupEntryId}"
-    ).compactMap { $0.first }
-    var syncs: [SyncSummary] = []
-    for id in found {
-      let sync = SyncSummary(state: try value("mobilesync", "getSyncStatus", ["syncId": id]))
-      if isComplete || !sync.name.isEmpty { syncs.append(sync) }
-    }
-    return syncs
+    let all = try storeOverview()["syncs"]?.arrayValue ?? []
+    return all.map { SyncSummary(state: $0) }.filter { isComplete || !$0.name.isEmpty }
   }
 }

@@ -25,7 +25,9 @@ struct SyncsCommand: ParsableCommand {
   @OptionGroup var place: HostOptions
 
   func run() throws {
-    try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference, isJSON: json) { calls in
+    try BridgeCalls.run(
+      place, configDirectory: store.project.folder, store: store.reference, isJSON: json, looksOnly: true
+    ) { calls in
       try calls.requireStore(store.project)
       let output = ByteOutput(), syncs = try calls.syncs(isComplete: all)
       if json {

@@ -31,7 +31,7 @@ struct StoreListCommand: ParsableCommand {
   func run() throws {
     var options = StorePlaceOptions()
     (options.home, options.org, options.user) = (home, nil, nil)
-    try options.run(asJSON: json) { catalog in
+    try options.run(asJSON: json, looksOnly: true) { catalog in
       let chosen = try place.map { try StorePlace($0, home: catalog.home, argument: "the place", mayBeNew: false) }
       var stores: [ListedStore] = []
       for place in chosen.map({ [$0] }) ?? catalog.places { stores += try catalog.stores(in: place) }

@@ -17,11 +17,13 @@ struct StorePlaceOptions: ParsableArguments {
   var user: String?
 
   /// Runs `body` with the stores of the home. An error ends the command with its exit status.
-  /// - Parameter asJSON: Whether to print an error as an object.
-  func run(asJSON: Bool = false, _ body: (StoreCatalog) throws -> Int32) throws {
+  /// - Parameters:
+  ///   - asJSON: Whether to print an error as an object.
+  ///   - looksOnly: Whether the stores are only looked at.
+  func run(asJSON: Bool = false, looksOnly: Bool = false, _ body: (StoreCatalog) throws -> Int32) throws {
     let status = BridgeCalls.ended(by: asJSON) {
       do {
-        return try body(StoreCatalog(home: home, org: org, user: user))
+        return try body(StoreCatalog(home: home, org: org, user: user, looksOnly: looksOnly))
       } catch let problem as StorePlace.Problem {
         throw CommandFailure(problem.description, status: ExitStatus.usage)
       }

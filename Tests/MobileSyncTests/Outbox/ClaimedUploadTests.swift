@@ -140,7 +140,7 @@ import Testing
     let left = try await family.up()
     #expect(left.status == .done && left.counts.skipped == 1 && left.counts.requests == 0 && left.counts.inDoubt == 0)
     try family.bench.store.writeBlocking(.synced) { transaction in
-      try transaction.settle(try transaction.dirtyEntryIds(in: "contacts"), in: "contacts")
+      try transaction.endAttempts(try transaction.dirtyEntryIds(in: "contacts"), in: "contacts")
       try transaction.releaseLease(lease)
     }
     #expect(try await family.up().counts.succeeded == 1)

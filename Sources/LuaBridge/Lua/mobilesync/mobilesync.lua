@@ -222,6 +222,37 @@ M.resolveConflict = define {
   end,
 }
 
+-- getOverview([config,] ...): org, user and stores, each with its soups, what waits in them, and its syncs; of all stores, or
+-- of the one that config names
+M.getOverview = define {
+  name = "getOverview", has_store = true, params = {},
+  send = function(success, failure, config, _, caller)
+    return calls.send(success, failure, SERVICE, "getOverview", config, caller)
+  end,
+}
+
+-- getDirtyEntries([config,] [{soupName?, state?, withValues?},] ...): the entries with changes that the server lacks, with the
+-- reason and what ends it
+M.getDirtyEntries = define {
+  name = "getDirtyEntries", has_store = true, params = { { "filter", "table", optional = true } },
+  send = function(success, failure, config, values, caller)
+    for _, key in ipairs { "soupName", "state", "withValues" } do config[key] = values[1] and values[1][key] end
+    return calls.send(success, failure, SERVICE, "getDirtyEntries", config, caller)
+  end,
+}
+
+-- discardChanges([config,] soupName, entryIds, [{fields?, created?},] ...): drops local changes; the entries that were
+-- discarded, and those that were kept with the reason
+M.discardChanges = define {
+  name = "discardChanges", has_store = true,
+  params = { SOUP, { "entryIds", "integers" }, { "options", "table", optional = true } },
+  send = function(success, failure, config, values, caller)
+    config.soupName, config.entryIds = values[1], values[2]
+    for _, key in ipairs { "fields", "created" } do config[key] = values[3] and values[3][key] end
+    return calls.send(success, failure, SERVICE, "discardChanges", config, caller)
+  end,
+}
+
 -- setupUserSyncsFromDefaultConfig(success, error), setupGlobalSyncsFromDefaultConfig(...): the syncs in usersyncs.json or
 -- globalsyncs.json; missing and changed ones are saved
 arguments.define_set_up(M, "setupUserSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", false)

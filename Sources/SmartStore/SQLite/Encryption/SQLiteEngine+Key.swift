@@ -4,11 +4,13 @@ import Support
 
 /// Checks that a key and a file belong together before anything is changed.
 extension SQLiteEngine {
-  /// Opens a store's file for writing if the key fits it.
+  /// Opens a store's file, for writing unless `mode` says otherwise, if the key fits it.
   /// - Throws: ``StoreError`` `.keyRequired`, `.notEncrypted`, `.wrongKey`, `.notADatabase`;
   ///   `DatabaseError`. The file and its side files are unchanged then.
-  static func connect(path: String, key: StoreKey?, busyTimeoutMs: Int32) throws -> Connection {
-    let connection = try Connection(path: path, mode: .readWrite, storeKey: key)
+  static func connect(
+    path: String, key: StoreKey?, busyTimeoutMs: Int32, mode: Connection.Mode = .readWrite
+  ) throws -> Connection {
+    let connection = try Connection(path: path, mode: mode, storeKey: key)
     connection.setBusyTimeout(milliseconds: busyTimeoutMs)
     switch (try connection.fileKind(), key) {
     case (.empty, _): throw emptied(path)

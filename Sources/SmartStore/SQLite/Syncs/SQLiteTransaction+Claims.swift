@@ -18,7 +18,7 @@ extension SQLiteTransaction {
       if try isLive(other) { return .held }
       if other.isUnknownCreate { return .unsettled }
       guard try versions(of: [upload.entryId], in: soup)[upload.entryId] == upload.version else { return .changed }
-      try settle(CollectionOfOne(other.entryId), in: soup)
+      try endAttempts(CollectionOfOne(other.entryId), in: soup)
       return try insert.claim(upload.following(other), number: found.number, connection) ? .claimed : .changed
     }
   }

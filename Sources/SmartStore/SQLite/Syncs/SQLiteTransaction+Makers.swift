@@ -11,15 +11,6 @@ extension SQLiteTransaction {
       SELECT ?, id, ? FROM \(soup.table) WHERE id = ? AND owner IS NULL
       """, [.integer(soup.number), .integer(syncId), .integer(id)])
   }
-
-  func forgetMakers(in name: String) throws {
-    let soup = try self.soup(name)
-    try connection.run(
-      """
-      DELETE FROM soup_creators WHERE soup = ?
-      AND NOT EXISTS (SELECT 1 FROM \(soup.table) AS t WHERE t.id = entry AND t.owner IS NULL)
-      """, [.integer(soup.number)])
-  }
 }
 
 extension SQLiteSnapshot {

@@ -62,7 +62,7 @@ extension SQLiteTransaction {
     }
   }
 
-  func settle(
+  func endAttempts(
     _ entryIds: [Int64], in soup: String, sentBy run: (syncId: Int64, fence: Int64)?
   ) throws {
     let number = try self.soup(soup).number
@@ -97,7 +97,7 @@ extension SQLiteTransaction {
       """, [.integer(soup.number)])
     guard !clean.isEmpty else { return }
     for upload in try unsettledUploads(of: clean, in: name) where try !isLive(upload) {
-      try settle(CollectionOfOne(upload.entryId), in: name)
+      try endAttempts(CollectionOfOne(upload.entryId), in: name)
     }
   }
 }

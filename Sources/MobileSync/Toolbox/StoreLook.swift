@@ -1,0 +1,69 @@
+import JSON
+import SmartStore
+import Support
+
+/// Looks into a store: what waits there, why, and how its syncs went. It changes nothing, not even the status of a
+/// sync whose process died, and needs no server.
+public struct StoreLook: Sendable {
+  public let store: Store
+  let targets: TargetRegistry
+  /// The time of the machine in ms since 1970 UTC.
+  let now: @Sendable () -> Int64
+
+  /// - Parameters:
+  ///   - store: Open, or open for looking.
+  ///   - targets: The kinds of targets, which know the fields of the soups' records.
+  ///   - now: A clock in ms since 1970 UTC.
+  public init(_ store: Store, targets: TargetRegistry, now: (@Sendable () -> Int64)? = nil) {
+    self.store = store
+    self.targets = targets
+    self.now = now ?? { SystemClock.millisecondsSince1970() }
+  }
+
+  /// The options of a command that name the store.
+  var storeOptions: [String] {
+    (store.name == StoreRegistry.defaultStoreName ? [] : ["--store-name", store.name])
+      + (store.isGlobal ? ["--global-store"] : [])
+  }
+
+  /// Returns whether a run is still going on that had this lease.
+  static func isHeld(_ lease: Lease?, now: Int64) -> Bool { lease.map { SyncLeases.isHeld($0, now: now) } ?? false }
+
+  // MARK: Lists
+
+  /// Returns the entries with local changes, by soup and entry.
+  /// - Parameters:
+  ///   - soupName: Limits the list to a soup; nil for all.
+  ///   - states: Limits the list to these states; nil for all.
+  /// - Throws: `StoreError` `.noSuchSoup`.
+  public func dirtyEntries(inSoup soupName: String? = nil, states: Set<DirtyEntry.State>? = nil) throws -> [DirtyEntry] {
+    try store.readBlocking { snapshot in
+      let soups = try soupName.map { [$0] } ?? snapshot.soupNames().filter { $0 != SyncsSoup.name }
+      let reader = try DirtyReader(self, snapshot)
+      return try soups.flatMap { try reader.entries(in: $0, states) }
+    }
+  }
+
+  /// Returns the conflicts of a store; see ``SyncManager/conflicts(inSoup:sync:)``.
+  public func conflicts(inSoup soupName: String? = nil, sync: SyncReference? = nil) throws -> [SyncConflict] {
+    try store.readBlocking { snapshot in
+      var syncId: Int64?
+      if let sync {
+        guard try snapshot.soupExists(SyncsSoup.name), let found = try SyncsSoup.find(sync, in: snapshot) else {
+          throw SyncError.noSuchSync(sync)
+        }
+        syncId = found.id
+      }
+      let soups = try soupName.map { [$0] } ?? snapshot.soupsInConflict()
+      return try soups.flatMap { soup in
+        try snapshot.conflicts(in: soup).filter { syncId == nil || $0.syncId == syncId }
+          .compactMap { try snapshot.syncConflict($0, in: soup) }
+      }
+    }
+  }
+
+  /// Returns the conflict of one entry; nil if it has none.
+  public func conflict(inSoup soupName: String, entryId: Int64) throws -> SyncConflict? {
+    try store.readBlocking { try $0.syncConflict(entryId, in: soupName) }
+  }
+}
