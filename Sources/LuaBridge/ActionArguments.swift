@@ -217,6 +217,7 @@ extension MobileSyncAction {
     case .createSyncUp: Rules.createSyncUp
     case .deleteSync: Rules.deleteSync
     case .discardChanges: Rules.discardChanges
+    case .ensureSync: Rules.ensureSync
     case .fetchLayout: Rules.fetchLayout
     case .fetchMetadata: Rules.fetchMetadata
     case .getConflicts: Rules.getConflicts
@@ -284,6 +285,15 @@ extension MobileSyncAction {
       .required("entryIds", .array(.integer)),
       .optional("fields", .array(.string)),
       .optional("created", .boolean),
+    ])
+    static let ensureSync = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("syncName", .string),
+      .required("syncType", .string),
+      .required("soupName", .string),
+      .optional("target", .anyObject),
+      .optional("options", Shared.syncOptions),
     ])
     static let fetchLayout = ArgumentRules([
       .optional("isGlobalStore", .boolean),

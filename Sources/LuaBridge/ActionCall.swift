@@ -68,13 +68,14 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   case stop, restart, isStopping, isStopped
   case fetchMetadata, fetchLayout
   case getConflicts, resolveConflict
-  case getOverview, getDirtyEntries, discardChanges
+  case getOverview, getDirtyEntries, discardChanges, ensureSync
   case setupSyncsFromDefaultConfig
 
   /// Whether the action starts long work, which answers late or more than once.
   public var isLong: Bool {
     switch self {
-    case .syncDown, .syncUp, .reSync, .refresh, .more, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout: true
+    case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout:
+      true
     default: false
     }
   }

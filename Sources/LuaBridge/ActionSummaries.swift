@@ -27,6 +27,8 @@ extension ActionCatalog {
     "mobilesync/deleteSync": "Deletes a saved sync.",
     "mobilesync/discardChanges":
       "Drops local changes, all in one transaction: an entry becomes what the server is known to have.",
+    "mobilesync/ensureSync":
+      "Creates a named sync, or gives it another definition, and runs it from where its last run left off.",
     "mobilesync/fetchLayout": "Fetches the user's layout of a type and caches it in the soup sfdcLayouts.",
     "mobilesync/fetchMetadata": "Fetches the description of a type and caches it in the soup sfdcMetadata.",
     "mobilesync/getConflicts": "Lists the unresolved conflicts: entries that both sides changed.",

@@ -17,7 +17,7 @@ extension Host {
     if let answer = try look(action, call, core) { return answer.serialized() }
     let manager = try core.manager(call.store)
     switch action {
-    case .syncDown, .syncUp, .reSync, .refresh, .more:
+    case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more:
       let state = try start(
         action, call, manager, { manager.tell($0, of: call.store, onUpdate) }, { onUpdate(.sync(SyncUpdate($0))) })
       call.cancellation?.onCancel { manager.cancel(state.id) }
@@ -108,6 +108,10 @@ extension Host {
   ) throws -> SyncState {
     switch action {
     case .reSync: return try manager.reSync(try reference(call), onConflict: onConflict, onUpdate: report)
+    case .ensureSync:
+      var definition = JSONObject()
+      for key in ["syncName", "syncType", "soupName", "target", "options"] { definition[key] = call.value(key) }
+      return try manager.ensureSync(definition, onConflict: onConflict, onUpdate: report)
     case .refresh: return try manager.refresh(try reference(call), onConflict: onConflict, onUpdate: report)
     case .more: return try manager.more(try reference(call), onConflict: onConflict, onUpdate: report)
     default: break

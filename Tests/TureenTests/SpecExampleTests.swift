@@ -98,7 +98,7 @@ import Tureen
     "cancelLogin": "login = assert(await(accounts.startLogin, options()))",
   ]
   /// The actions whose examples create the sync that the other examples use.
-  private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown"]
+  private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown", "ensureSync"]
 
   @Test(arguments: actions)
   func example_ofAnAction_runsAndAnswersAsDescribed(path: String) async throws {

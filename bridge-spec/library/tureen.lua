@@ -860,6 +860,16 @@ function mobilesync.syncUp(target, soupName, options, syncName, success, failure
 ---@nodiscard
 function mobilesync.reSync(syncIdOrName, success, failure) end
 
+--- Creates a named sync, or gives it another definition, and runs it from where its last run left off. If the source or
+--- destination of its records changed, it starts over.
+---@param definition {syncName: string, syncType: "syncDown"|"syncUp", soupName: string, target: table?, options: tureen.SyncOptions?}
+---@param success (fun(sync: tureen.SyncState): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, definition: {syncName: string, syncType: "syncDown"|"syncUp", soupName: string, target: table?, options: tureen.SyncOptions?}, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.ensureSync(definition, success, failure) end
+
 --- Runs a saved sync down again from the beginning of its list; entries stay until the page that replaces them is
 --- stored.
 ---@param syncIdOrName integer|string

@@ -35,14 +35,19 @@ extension SyncManager {
     return problems
   }
 
-  private func setUp(_ entry: JSONValue, _ fileName: String) throws {
+  /// Saves a definition if the sync is missing or differs.
+  /// - Returns: The name of the sync.
+  /// - Throws: ``SyncError``; the old definition stays then.
+  @discardableResult
+  func setUp(_ entry: JSONValue, _ fileName: String) throws -> String {
     var new = try SyncDefinition(entry, targets: targets).state
     try remember(whereCodeComesFrom: &new)
     if let existing = try getSyncStatus(.name(new.name ?? "")) {
       if !existing.hasDefinition(of: new) { try redefine(existing.id, as: new, fileName) }
-      return
+    } else {
+      try insert(&new)
     }
-    try insert(&new)
+    return new.name ?? ""
   }
 
   /// Replaces the definition of a stored sync.

@@ -222,6 +222,16 @@ M.resolveConflict = define {
   end,
 }
 
+-- ensureSync([config,] {syncName, syncType, soupName, target?, options?}, ...): creates the named sync, or gives it this
+-- definition, and runs it as reSync does
+M.ensureSync = define {
+  name = "ensureSync", has_store = true, is_sync = true, params = { { "definition", "table" } },
+  send = function(success, failure, config, values, caller)
+    for _, key in ipairs { "syncName", "syncType", "soupName", "target", "options" } do config[key] = values[1][key] end
+    return calls.send(success, failure, SERVICE, "ensureSync", config, caller)
+  end,
+}
+
 -- getOverview([config,] ...): org, user and stores, each with its soups, what waits in them, and its syncs; of all stores, or
 -- of the one that config names
 M.getOverview = define {
