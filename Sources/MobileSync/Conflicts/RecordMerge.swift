@@ -46,10 +46,18 @@ struct RecordMerge: Sendable, Equatable {
     var keys = local.keys
     keys += server.keys.filter { local[$0] == nil }
     for key in keys where !RecordMerge.isBookkeeping(key, fields) {
-      merge(key, base, local[key], server[key], own[key])
+      guard fields.hasOwnPaths(in: key) else {
+        merge(key, base, local[key], server[key], own[key])
+        continue
+      }
+      func content(_ object: JSONObject) -> JSONValue? { fields.withoutOwnPaths(object)[key] }
+      let ours = own[key].flatMap { content(JSONObject([(key, $0)])) }
+      merge(key, base.map(fields.withoutOwnPaths), content(local), content(server), ours)
     }
-    for key in [fields.id, fields.modificationDate] + RecordMerge.serverOwn(fields) {
-      if let value = server[key] { merged[key] = value }
+    for path in [fields.id, fields.modificationDate] + RecordMerge.serverOwn(fields) {
+      guard let value = Projection.value(server, path) else { continue }
+      let (key, member) = Projection.member(value, at: path, in: merged)
+      merged[key] = member
     }
   }
 

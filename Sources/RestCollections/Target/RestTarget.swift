@@ -190,8 +190,8 @@ struct RestTarget: Sendable, Equatable {
 }
 
 extension RestTarget {
-  /// Top-level members that only the server sets: the tag, and objects that contain the tag, the id
-  /// or the date if no upload sends any part of them.
+  /// Members that only the server sets: the tag, and objects that contain the tag, the id or the date
+  /// if no upload sends any part of them. If one does, the path of the tag in it.
   var serverOwnMembers: [String] {
     let tag = up?.tag.path
     var names = [items.idField, items.dateField, tag].compactMap { path -> String? in
@@ -199,6 +199,7 @@ extension RestTarget {
       return name
     }
     if let name = tag?.singleKey { names.append(name) }
+    if let path = tag?.memberNames, path.count > 1, !names.contains(path[0]) { names.append(path.joined(separator: ".")) }
     return names.reduce(into: []) { list, name in if !list.contains(name) { list.append(name) } }
   }
 }

@@ -24,6 +24,25 @@ import Testing
     try #require(try JSONValue(parsing: text).objectValue)
   }
 
+  /// The id and the date may be within a member that is sent as a whole.
+  @Test func merge_dateWithinAMember_isNoChange() throws {
+    let fields = TargetFields(id: "sys.id", modificationDate: "sys.at", others: ["sys.v"])
+    let base = try Self.object(#"{"sys":{"id":"1","at":"2020-01-01T00:00:00Z","v":1,"space":"s"},"name":"a"}"#)
+    let server = try Self.object(#"{"sys":{"id":"1","at":"2020-01-02T00:00:00Z","v":2,"space":"s"},"name":"a"}"#)
+    let mine = base.replacing(with: ["name": "b"])
+    let merge = RecordMerge(base: base, local: mine, server: server, fields: fields)
+    #expect(merge.localChanges == ["name"] && merge.remoteChanges.isEmpty && merge.conflicts.isEmpty && !merge.isSettled)
+    #expect(merge.merged == server.replacing(with: ["name": "b"]))
+
+    let moved = server.replacing(with: ["sys": ["id": "1", "at": "2020-01-02T00:00:00Z", "v": 2, "space": "t"]])
+    let other = RecordMerge(base: base, local: mine, server: moved, fields: fields)
+    #expect(other.remoteChanges == ["sys"] && other.conflicts.isEmpty && other.merged["sys"] == moved["sys"])
+    let edited = base.replacing(with: ["sys": ["id": "1", "at": "2020-01-01T00:00:00Z", "v": 1, "space": "u"]])
+    let both = RecordMerge(base: base, local: edited, server: moved, fields: fields)
+    #expect(both.conflicts == ["sys"])
+    #expect(both.merged["sys"] == ["id": "1", "at": "2020-01-02T00:00:00Z", "v": 2, "space": "u"])
+  }
+
   static let rows: [Row] = [
     Row(
       name: "nothing changed", base: #"{"Name":"a","Phone":"1"}"#, local: #"{"Name":"a","Phone":"1"}"#,
