@@ -13,7 +13,9 @@ public struct JSONFile: Sendable {
     public let description: String
   }
 
-  /// - Parameter text: May begin with a byte order mark, as editors of Windows write it.
+  /// - Parameters:
+  ///   - name: The name for messages.
+  ///   - text: May begin with a byte order mark, as editors of Windows write it.
   /// - Throws: ``Problem`` with line and column if the text is not valid JSON.
   public init(name: String, text: [UInt8]) throws(Problem) {
     let text = text.starts(with: [0xef, 0xbb, 0xbf]) ? Array(text.dropFirst(3)) : text

@@ -5,7 +5,10 @@ extension SyncManager {
   /// Creates a named sync, or gives it another definition, and runs it.
   ///
   /// A sync whose source or destination of records changed starts over, as one of a configuration file does.
-  /// - Parameter definition: `{syncName, syncType, soupName, target, options}`, as in `usersyncs.json`.
+  /// - Parameters:
+  ///   - definition: `{syncName, syncType, soupName, target, options}`, as in `usersyncs.json`.
+  ///   - onConflict: Called with the new conflicts of the run.
+  ///   - onUpdate: Called with each state of the run; the last one is DONE, FAILED or STOPPED.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` `.invalidArguments`, `.invalidTarget`, `.invalidOptions`, `.noFieldlist`, and what
   ///   ``reSync(_:onConflict:onUpdate:)`` throws. The sync keeps its definition while it is running.
