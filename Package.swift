@@ -114,10 +114,14 @@ let package = Package(
     .target(
       name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], exclude: ["tureen.map"],
       linkerSettings: selfContained + sharedLibrary + [fastLink]),
+    // The page of `tureen inspect` and what serves it; the command alone links them.
+    .target(name: "CInspectorAssets", exclude: ["page"]),
+    .target(
+      name: "Inspector", dependencies: ["CInspectorAssets", "Tureen", "LuaBridge", "MobileSync", "JSON", "Support"]),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "LuaBridge", "CRepl", "CApexScript", "RestClient", "Salesforce", "SmartStore",
+        "Tureen", "Inspector", "LuaBridge", "CRepl", "CApexScript", "RestClient", "Salesforce", "MobileSync", "SmartStore",
         .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
         .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])),
         .target(name: "SandboxParse", condition: .when(traits: ["Sandbox"])), "Support", log,
@@ -177,6 +181,10 @@ let package = Package(
         "Tureen", "JSON", "MobileSync", "Parse", "PostgresStore", "RecordScan", "RestClient", "RestCollections", "Salesforce",
         "SandboxOrg", "SandboxParse", "SmartStore", "Support", "TestSupport",
       ],
+      linkerSettings: [fastLink, .linkedLibrary("lua5.4")]),
+    .testTarget(
+      name: "InspectorTests",
+      dependencies: ["Inspector", "Tureen", "LuaBridge", "SmartStore", "JSON", "Support", "TestSupport"],
       linkerSettings: [fastLink, .linkedLibrary("lua5.4")]),
     // Damaged inputs for all that reads what others write; the corpora are in Tests/Fixtures/Fuzz.
     .testTarget(

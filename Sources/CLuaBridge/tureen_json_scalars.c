@@ -49,7 +49,9 @@ static int push_number(tureen_decoder *d, const char *from, int is_integer) {
     lua_Integer value = 0;
     const char *digits = *from == '-' ? from + 1 : from;
     for (; digits < d->p; digits++) value = value * 10 + (*digits - '0');
-    lua_pushinteger(d->L, *from == '-' ? -value : value);
+    /* Integers have no negative zero: it would lose its sign if the script saves what it has read. */
+    if (value == 0 && *from == '-') lua_pushnumber(d->L, -0.0);
+    else lua_pushinteger(d->L, *from == '-' ? -value : value);
     return 1;
   }
   if (!is_integer || length > 20) {

@@ -85,6 +85,9 @@ static const char mobilesync_lua[] = {
 static const char progress_lua[] = {
 #embed "../LuaBridge/Lua/mobilesync/progress.lua"
 };
+static const char host_lua[] = {
+#embed "../LuaBridge/Lua/core/host.lua"
+};
 static const char asset_lua[] = {
 #embed "../LuaBridge/Lua/mobilesync/asset.lua"
 };
@@ -211,7 +214,7 @@ static const struct {
     /* core/ */
     MODULE(tureen), MODULE(guard), MODULE(event), MODULE(unawaited), MODULE(calls), MODULE(arguments), MODULE(async),
     MODULE(timers), MODULE(combine), MODULE(turns), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap),
-    MODULE(util_event), MODULE(util_exec), MODULE(util_logger), MODULE(react_util),
+    MODULE(util_event), MODULE(util_exec), MODULE(util_logger), MODULE(react_util), MODULE(host),
     /* smartstore/ */
     MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
     MODULE(react_smartstore),
@@ -240,6 +243,7 @@ static const struct {
     {"tureen.sdkinfo", "sdkinfo"},
     {"tureen.keyvalue", "keyvalue"},
     {"tureen.asset", "asset"},
+    {"tureen.host", "host"},
     {"tureen.sandbox", "sandbox"},
     {"tureen.network", "network"},
     {"tureen.document", "event"},

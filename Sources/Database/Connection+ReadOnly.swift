@@ -30,10 +30,11 @@ extension Connection {
           // FTS5's takes the square of the matches, and no other can take its place.
           return isHarmful || name == "snippet" && Connection.isMemoryLimited ? SQLITE_DENY : SQLITE_OK
         case SQLITE_PRAGMA:
-          // The store checks whether the schema changed, and FTS5 whether the data did. Reading
-          // these two pragmas changes nothing.
+          // The store checks whether the schema or its version changed, and FTS5 whether the data did. Reading
+          // these pragmas changes nothing.
           let name = first.map { String(cString: $0).lowercased() }
-          return (name == "data_version" || name == "schema_version") && second == nil ? SQLITE_OK : SQLITE_DENY
+          let isRead = name == "data_version" || name == "schema_version" || name == "user_version"
+          return isRead && second == nil ? SQLITE_OK : SQLITE_DENY
         default: return SQLITE_DENY
         }
       }, nil)

@@ -259,3 +259,16 @@ extension ParseAction {
     static let signUp = ArgumentRules([.required("connection", .string), .required("fields", .anyObject)])
   }
 }
+
+extension HostAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .doctor: Rules.doctor
+    }
+  }
+
+  private enum Rules {
+    static let doctor = ArgumentRules([.optional("offline", .boolean), .optional("deep", .boolean), .optional("fix", .boolean)])
+  }
+}

@@ -36,6 +36,7 @@ private enum Shared {
   static let syncOptions = Shape.object([
     .optional("mergeMode", .string),
     .optional("fieldlist", .fieldlist),
+    .optional("resolve", .anyObject),
     .optional("resolver", .string),
     .optional("maxPages", .integer),
     .optional("graceMs", .integer),
@@ -51,6 +52,7 @@ extension SmartStoreAction {
   /// What the action takes.
   var rules: ArgumentRules {
     switch self {
+    case .getQueryPlan: Rules.getQueryPlan
     case .mergeServerRecords: Rules.mergeServerRecords
     case .patchSoupEntries: Rules.patchSoupEntries
     case .alterSoup: Rules.alterSoup
@@ -80,6 +82,11 @@ extension SmartStoreAction {
   }
 
   private enum Rules {
+    static let getQueryPlan = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("querySpec", Shared.querySpec),
+    ])
     static let mergeServerRecords = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),
@@ -211,6 +218,7 @@ extension MobileSyncAction {
   /// What the action takes.
   var rules: ArgumentRules {
     switch self {
+    case .applyPlan: Rules.applyPlan
     case .cancelSync: Rules.cancelSync
     case .cleanResyncGhosts: Rules.cleanResyncGhosts
     case .createSyncDown: Rules.createSyncDown
@@ -218,16 +226,19 @@ extension MobileSyncAction {
     case .deleteSync: Rules.deleteSync
     case .discardChanges: Rules.discardChanges
     case .ensureSync: Rules.ensureSync
+    case .explainEntry: Rules.explainEntry
     case .fetchLayout: Rules.fetchLayout
     case .fetchMetadata: Rules.fetchMetadata
     case .getConflicts: Rules.getConflicts
     case .getDirtyEntries: Rules.getDirtyEntries
     case .getOverview: Rules.getOverview
+    case .getRuns: Rules.getRuns
     case .getSyncStatus: Rules.getSyncStatus
     case .hasSyncWithName: Rules.hasSyncWithName
     case .isStopped: Rules.isStopped
     case .isStopping: Rules.isStopping
     case .more: Rules.more
+    case .planSync: Rules.planSync
     case .reSync: Rules.reSync
     case .refresh: Rules.refresh
     case .resolveConflict: Rules.resolveConflict
@@ -236,10 +247,17 @@ extension MobileSyncAction {
     case .stop: Rules.stop
     case .syncDown: Rules.syncDown
     case .syncUp: Rules.syncUp
+    case .verifySync: Rules.verifySync
     }
   }
 
   private enum Rules {
+    static let applyPlan = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("plan", .anyObject),
+      .optional("allOrNothing", .boolean),
+    ])
     static let cancelSync = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),
@@ -254,6 +272,7 @@ extension MobileSyncAction {
         .optional("syncId", .integer),
         .optional("syncName", .string),
         .optional("force", .boolean),
+        .optional("maxRequests", .integer),
       ], oneOf: ["syncId", "syncName"])
     static let createSyncDown = ArgumentRules([
       .optional("isGlobalStore", .boolean),
@@ -295,6 +314,13 @@ extension MobileSyncAction {
       .optional("target", .anyObject),
       .optional("options", Shared.syncOptions),
     ])
+    static let explainEntry = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .optional("entryId", .integer),
+      .optional("recordId", .string),
+    ])
     static let fetchLayout = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),
@@ -327,6 +353,18 @@ extension MobileSyncAction {
       .optional("withValues", .boolean),
     ])
     static let getOverview = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let getRuns = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .optional("syncName", .string),
+      .optional("syncId", .integer),
+      .optional("since", .integer),
+      .optional("failed", .boolean),
+      .optional("run", .integer),
+      .optional("requests", .boolean),
+      .optional("before", .integer),
+      .optional("limit", .integer),
+    ])
     static let getSyncStatus = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),
@@ -348,12 +386,22 @@ extension MobileSyncAction {
         .optional("syncId", .integer),
         .optional("syncName", .string),
       ], oneOf: ["syncId", "syncName"])
+    static let planSync = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+        .optional("server", .boolean),
+        .optional("maxRequests", .integer),
+      ], oneOf: ["syncId", "syncName"])
     static let reSync = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),
         .optional("storeName", .string),
         .optional("syncId", .integer),
         .optional("syncName", .string),
+        .optional("maxRequests", .integer),
       ], oneOf: ["syncId", "syncName"])
     static let refresh = ArgumentRules(
       [
@@ -394,5 +442,15 @@ extension MobileSyncAction {
       .required("options", Shared.syncOptions),
       .optional("syncName", .string),
     ])
+    static let verifySync = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+        .optional("level", .string),
+        .optional("repair", .boolean),
+        .optional("max", .integer),
+      ], oneOf: ["syncId", "syncName"])
   }
 }

@@ -17,6 +17,7 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
   case runSmartQuery = "pgRunSmartQuery"
   case moveCursorToPageIndex = "pgMoveCursorToPageIndex"
   case closeCursor = "pgCloseCursor"
+  case getQueryPlan
   case observe = "pgObserve"
   case closeObserver = "pgCloseObserver"
   case getDatabaseSize = "pgGetDatabaseSize"
@@ -68,13 +69,14 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   case stop, restart, isStopping, isStopped
   case fetchMetadata, fetchLayout
   case getConflicts, resolveConflict
-  case getOverview, getDirtyEntries, discardChanges, ensureSync
+  case getOverview, getDirtyEntries, discardChanges, ensureSync, getRuns, explainEntry, verifySync, planSync, applyPlan
   case setupSyncsFromDefaultConfig
 
   /// Whether the action starts long work, which answers late or more than once.
   public var isLong: Bool {
     switch self {
-    case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout:
+    case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more, .cleanResyncGhosts, .verifySync, .restart, .fetchMetadata,
+      .fetchLayout, .planSync, .applyPlan:
       true
     default: false
     }
@@ -104,6 +106,11 @@ public enum SDKInfoAction: String, CaseIterable, Sendable {
 /// The actions of `tureen.asset`. Raw values are the wire names.
 public enum AssetAction: String, CaseIterable, Sendable {
   case path
+}
+
+/// The actions of `tureen.host`. Raw values are the wire names.
+public enum HostAction: String, CaseIterable, Sendable {
+  case doctor
 }
 
 /// The actions of `tureen.parse`. Raw values are the wire names.

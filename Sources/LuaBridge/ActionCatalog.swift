@@ -14,7 +14,10 @@ public enum ActionCatalog {
   }
 
   /// The services' full names, in alphabetical order.
-  public static let services = Action.services + ["tureen.accounts", "tureen.asset", "tureen.keyvalue", "tureen.parse"]
+  public static let services =
+    Action.services + [
+      "tureen.accounts", "tureen.asset", "tureen.host", "tureen.keyvalue", "tureen.parse",
+    ]
 
   /// Returns the last part of a service's name, such as `smartstore`.
   public static func shortName(of service: String) -> String { service.split(separator: ".").last.map(String.init) ?? service }
@@ -30,6 +33,7 @@ public enum ActionCatalog {
     case "com.salesforce.sdkinfo": SDKInfoAction.allCases.map(\.rawValue)
     case "tureen.accounts": AccountsAction.allCases.map(\.rawValue)
     case "tureen.asset": AssetAction.allCases.map(\.rawValue)
+    case "tureen.host": HostAction.allCases.map(\.rawValue)
     case "tureen.keyvalue": KeyValueAction.allCases.map(\.rawValue)
     case "tureen.parse": ParseAction.allCases.map(\.rawValue)
     default: []

@@ -11,6 +11,7 @@ enum Action: Sendable {
   case accounts(AccountsAction)
   case sdkInfo(SDKInfoAction)
   case asset(AssetAction)
+  case host(HostAction)
   case parse(ParseAction)
   /// The script's answer to a request of ``ScriptCalls``. Internal to the bridge, not part of its public interface.
   case answer
@@ -37,6 +38,7 @@ enum Action: Sendable {
     case "tureen.accounts": found = AccountsAction(rawValue: action).map(Action.accounts)
     case "com.salesforce.sdkinfo": found = SDKInfoAction(rawValue: action).map(Action.sdkInfo)
     case "tureen.asset": found = AssetAction(rawValue: action).map(Action.asset)
+    case "tureen.host": found = HostAction(rawValue: action).map(Action.host)
     case "tureen.parse": found = ParseAction(rawValue: action).map(Action.parse)
     case "tureen.script": found = action == "answer" ? .answer : nil
     case _ where service.hasPrefix("com.salesforce."): throw Self.unknown(service)
@@ -61,7 +63,7 @@ enum Action: Sendable {
   var isLong: Bool {
     switch self {
     case .mobileSync(let action): action.isLong
-    case .network, .oauth, .account, .accounts: true
+    case .network, .oauth, .account, .accounts, .host: true
     case .parse(let action): action != .findInSoup
     default: false
     }
@@ -90,7 +92,7 @@ enum Action: Sendable {
   /// The queue of actions that use no store, so that they do not wait for one; nil for actions that use a store.
   var queue: StoreReference? {
     switch self {
-    case .network, .oauth, .account, .accounts, .asset: StoreReference(name: "com.salesforce.network", isGlobal: true)
+    case .network, .oauth, .account, .accounts, .asset, .host: StoreReference(name: "com.salesforce.network", isGlobal: true)
     // `findInSoup` reads a store.
     case .parse(let action) where action != .findInSoup: StoreReference(name: "com.salesforce.network", isGlobal: true)
     default: nil
@@ -122,6 +124,7 @@ enum Action: Sendable {
     case .accounts(let action): action.rules
     case .oauth(let action): action.rules
     case .asset(let action): action.rules
+    case .host(let action): action.rules
     case .parse(let action): action.rules
     case .answer, .plugin: Self.anything
     }

@@ -183,6 +183,7 @@ public final class Bridge: @unchecked Sendable {
       case .oauth(let action): try host.oauth(action, call) { ticket.update($0) }
       case .account(let action): try host.account(action, call) { ticket.update($0) }
       case .accounts(let action): try host.accounts(action, call) { ticket.update($0) }
+      case .host(let action): try host.host(action, call) { ticket.update($0) }
       case .sdkInfo(let action): ticket.succeed(try sdkInfo(action, call))
       case .plugin: break  // handled by `callPlugin`
       }

@@ -31,8 +31,8 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// Runs or starts one action of `com.salesforce.mobilesync`, on the same queue as the store's own actions.
   ///
   /// `syncDown`, `syncUp`, `reSync`, `refresh` and `more` start the sync, report its state with status RUNNING to `onUpdate`, and
-  /// return nil without waiting for it; later updates may come from any thread. `cleanResyncGhosts` also returns nil and ends
-  /// with `.finished`. The other actions return their payload as JSON text.
+  /// return nil without waiting for it; later updates may come from any thread. `cleanResyncGhosts` and `verifySync` also
+  /// return nil and end with `.finished`. The other actions return their payload as JSON text.
   /// Updates after a terminal one are ignored. If `onUpdate` is released without a terminal update, the call fails.
   func mobileSync(
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
@@ -52,6 +52,9 @@ public protocol BridgeHost: AnyObject, Sendable {
 
   /// Runs one action of `tureen.accounts`. It is answered once through `onUpdate`, from any thread.
   func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
+  /// Runs one action of `tureen.host`. It is answered once through `onUpdate`, from any thread.
+  func host(_ action: HostAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
   /// Runs one action of `tureen.asset`. It reads at most two small files.
   /// - Returns: The payload of the success callback, as JSON text.

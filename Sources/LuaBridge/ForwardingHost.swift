@@ -42,6 +42,10 @@ extension ForwardingHost {
     try wrapped.accounts(action, call, onUpdate: onUpdate)
   }
 
+  public func host(
+    _ action: HostAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws { try wrapped.host(action, call, onUpdate: onUpdate) }
+
   public func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { try wrapped.asset(action, call) }
 
   public func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {

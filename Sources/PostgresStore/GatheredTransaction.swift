@@ -5,6 +5,8 @@ package final class GatheredTransaction {
   /// Statements that open the transaction; alone they have no effect.
   private let opening: Int
   private var wasSent = false
+  /// The results of the last flight that ``send(timeoutMs:)`` has sent.
+  private(set) var results: [PostgresRows] = []
   /// The first failure. The server has ended the transaction then, and statements after it would be
   /// transactions of their own.
   private var failure: (any Error)?
@@ -41,7 +43,9 @@ package final class GatheredTransaction {
   /// - Returns: The rows of each statement.
   @discardableResult
   func send(timeoutMs: Int64? = nil) throws -> [PostgresRows] {
-    try sending { try connection.run($0, timeoutMs: timeoutMs) }
+    results = []
+    results = try sending { try connection.run($0, timeoutMs: timeoutMs) }
+    return results
   }
 
   private func sending<T>(_ run: (Flight) throws -> T) throws -> T {

@@ -10,6 +10,7 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
   /// The address without password, and the store's schema.
   package let location: String
   package let writerQueue: DispatchQueue
+  package let history = StoreHistory()
   private let name: String
   private let schema: String
   private let store: PostgresSchema.Store
@@ -75,12 +76,14 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
     try requireOpen()
     var attempts = 0
     while true {
-      var hasBegun = false
+      var hasBegun = false, rows: HistoryRows?, commit: GatheredTransaction?
       attempts += 1
       do {
         let (result, seq) = try writer.gathered(durability: durability == .synced ? .synced : .pulled) { server in
           let transaction = PostgresTransaction(server, schema: schema, caches: caches)
           transaction.bulkLoadMinimum = bulkLoadMinimum
+          transaction.history = history.begin { [unowned transaction] in transaction.lastRun }
+          (rows, commit) = (transaction.history, server)
           try transaction.begin()
           hasBegun = true
           let result = try body(transaction)
@@ -88,6 +91,10 @@ package final class PostgresEngine: StoreEngine, @unchecked Sendable {
           return (result, transaction.seq)
         }
         readers.note(seq)
+        if let rows {
+          rows.failure = rows.failure ?? commit.flatMap(PostgresTransaction.historyFailure)
+          history.committed(rows)
+        }
         feed?.look()
         return result
       } catch {

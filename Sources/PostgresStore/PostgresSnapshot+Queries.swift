@@ -71,6 +71,25 @@ extension PostgresSnapshot {
     return (text?.page(isLast: isLast) ?? .empty(form, isLast: true), columns)
   }
 
+  func queryPlan(of spec: QuerySpec) throws -> SmartQueryPlan {
+    let rows = try smartRows(spec, "EXPLAIN (COSTS OFF) SELECT * FROM (", ") AS q")
+    let clauses = SmartSqlClauses(spec.smartSql ?? "")
+    var steps: [SmartQueryPlan.Step] = [], scans: [SmartQueryPlan.Scan] = [], outer: [(indent: Int, id: Int64)] = []
+    for (i, line) in try rows.map({ try $0.string(0) }).enumerated() {
+      let indent = line.prefix { $0 == " " }.count, id = Int64(i + 1)
+      outer.removeAll { $0.indent >= indent }
+      let text = line.drop { $0 == " " || $0 == "-" || $0 == ">" }
+      steps.append(SmartQueryPlan.Step(id: id, parent: outer.last?.id ?? 0, text: String(text)))
+      outer.append((indent, id))
+      guard text.hasPrefix("Seq Scan on ") else { continue }
+      let name = text.dropFirst("Seq Scan on ".count).prefix { $0 != " " }
+      guard let soup = caches.all.first(where: { $0.name == name })?.soup, !scans.contains(where: { $0.soupName == soup.name })
+      else { continue }
+      scans.append(clauses.scan(of: soup.name, soup.specs))
+    }
+    return SmartQueryPlan(steps: steps, scans: scans)
+  }
+
   func soupNames(inSmartSql text: String) throws -> [String] {
     let names = NameList()
     _ = try SmartSql.convert(text, dialect: PostgresDialect(caches: caches)) { [caches] name in
@@ -128,7 +147,8 @@ extension PostgresSnapshot {
   ) throws -> T {
     let translated = try translated(spec)
     var parameters = Parameters()
-    let sql = translated.sql(spec.bindings(nil), &parameters)
+    let values = try spec.smartBindings(dialect: PostgresDialect(caches: caches)) { [caches] in caches.find($0)?.soup }
+    let sql = translated.sql(values, &parameters)
     do {
       return try run(before + sql + after, parameters.list)
     } catch let error as PostgresError where error.isOfStatement {

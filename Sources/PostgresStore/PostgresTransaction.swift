@@ -4,6 +4,9 @@ import Support
 
 /// A transaction that writes. All other writers of the store wait until it ends.
 final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
+  var history: HistoryRows?
+  /// The number of the store's last run, before this transaction.
+  private(set) var lastRun: Int64 = 0
   private(set) var notes = ChangeNotes()
   /// The last entry id of each soup, by number.
   private var lastIds: [Int64: Int64] = [:]
@@ -13,13 +16,15 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
   var bulkLoadMinimum = Tuning.bulkLoadMinimum
 
   override func begin() throws {
-    server.add("UPDATE \(schema).state SET seq = seq + 1 RETURNING seq, soups")
+    server.add("UPDATE \(schema).state SET seq = seq + 1 RETURNING seq, soups, runs")
     server.add("SELECT id, lastId FROM \(schema).soup_attrs")
     let results = try server.send()
     guard results.count >= 2 else { throw PostgresError(.unexpectedResult, "the store has no state") }
     let ids = results[results.count - 1]
     for i in 0..<ids.count { lastIds[try ids[i].int64(0)] = try ids[i].int64(1) }
-    try look(results[results.count - 2].only())
+    let state = try results[results.count - 2].only()
+    lastRun = try state.int64(2)
+    try look(state)
   }
 
   /// Adds the transaction's changes to the feed. Call last.
@@ -36,7 +41,11 @@ final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
           .bool(soup.changes.isAll),
         ])
     }
-    guard seq % Tuning.commitsPerPruning == 0 else { return }
+    if seq % Tuning.commitsPerPruning == 0 { pruneChanges() }
+    writeHistory()
+  }
+
+  private func pruneChanges() {
     add(
       """
       WITH gone AS (DELETE FROM \(schema).changes WHERE at < clock_timestamp() - \(Tuning.changesStayHours) * interval '1 hour'

@@ -33,6 +33,8 @@ final class RecordBatch {
     let id: Int64
     let owner: Int64?
     let isDirty: Bool
+    /// For the history.
+    let former: FormerRow?
   }
 
   init(
@@ -99,7 +101,9 @@ final class RecordBatch {
         kept(i, row.id)
         continue
       }
-      writes.update(row.id, try text(i, row.id), values, becomesDirty: row.isDirty ? false : nil)
+      let text = try text(i, row.id)
+      writes.update(row.id, text, values, becomesDirty: row.isDirty ? false : nil)
+      note(row, i, text)
       written.insert(key)
       if let owner = row.owner, owner != storage.owner { writes.join(row.id) }
       outcome.stored += 1
@@ -109,15 +113,27 @@ final class RecordBatch {
     return outcome
   }
 
+  /// Adds one of the first replaced entries to the history.
+  private func note(_ row: Row, _ i: Int, _ text: [UInt8]) {
+    guard let history = transaction.history, history.updates < storage.logged, let former = row.former else { return }
+    history.noteUpdate(
+      row.id, version: former.version + 1, fields: former.changes(to: text).names, recordId: page.id(record: i),
+      soup: table.soup.number)
+  }
+
   /// Returns the rows of each key, in the order of their ids.
   private func find(_ keys: ArraySlice<Key?>) throws -> [KeyBytes: [Row]] {
+    let hasFormer = transaction.history.map { $0.updates < storage.logged } ?? false
     let rows = try transaction.find(
-      keys.map { $0?.value }, by: table.value(storage.idPath), in: table, selecting: ["id", "owner", "\(table.isDirty) IS TRUE"])
+      keys.map { $0?.value }, by: table.value(storage.idPath), in: table,
+      selecting: ["id", "owner", "\(table.isDirty) IS TRUE"] + (hasFormer ? ["version", "soup"] : []))
     var found: [KeyBytes: [Row]] = [:]
     for n in 0..<rows.count {
       guard let key = keys[keys.startIndex + Int(try rows[n].int64(0)) - 1] else { continue }
       found[key.bytes, default: []].append(
-        Row(id: try rows[n].int64(1), owner: try rows[n].optionalInt64(2), isDirty: try rows[n].bool(3)))
+        Row(
+          id: try rows[n].int64(1), owner: try rows[n].optionalInt64(2), isDirty: try rows[n].bool(3),
+          former: hasFormer ? try FormerRow(rows[n], from: 4) : nil))
     }
     return found
   }

@@ -10,6 +10,8 @@ final class SavedEntries {
   let table: SoupTable
   private let writes: RowWrites
   private let texts: EntryTexts
+  /// Set while a program's edits are saved, and the store keeps a history.
+  private var history: HistoryRows?
 
   /// A row as it is looked up.
   struct Row {
@@ -18,6 +20,8 @@ final class SavedEntries {
     let lastModified: Int64
     /// The first characters of the value in each column.
     let beginnings: [String?]
+    /// The version and the text, for the history.
+    let former: FormerRow?
   }
 
   init(_ transaction: PostgresTransaction, _ table: SoupTable) {
@@ -44,6 +48,8 @@ final class SavedEntries {
       throw StoreError(.pathNotIndexed, "\(table.soup.name) does not have an index on \(path)")
     }
     transaction.beginBatch()
+    history = transaction.history
+    defer { history = nil }
     let page = try plan(externalIdPath: path).scan(ByteArrayPage(entries), recordsKey: nil)
     let keys = (0..<page.count).map { i -> SQLValue? in
       texts.projection.begin()
@@ -139,8 +145,10 @@ final class SavedEntries {
     guard keys.contains(where: { $0 != nil }) else { return [:] }
     let value = table.value(path)
     let beginnings = writes.columns.map { "left(\(table.column($0))::text, \(SoupField.localIdPrefix.utf8.count))" }
+    let hasFormer = history != nil
     let rows = try transaction.find(
-      keys, by: value, in: table, selecting: ["id", "\(table.isDirty) IS TRUE", "lastModified"] + beginnings)
+      keys, by: value, in: table,
+      selecting: ["id", "\(table.isDirty) IS TRUE", "lastModified"] + beginnings + (hasFormer ? ["version", "soup"] : []))
     var found: [KeyBytes: [Row]] = [:]
     for n in 0..<rows.count {
       let row = rows[n]
@@ -151,7 +159,8 @@ final class SavedEntries {
       found[bytes, default: []].append(
         Row(
           id: id, isDirty: try row.bool(2), lastModified: try row.int64(3),
-          beginnings: try writes.columns.indices.map { try row.optionalString(4 + $0) }))
+          beginnings: try writes.columns.indices.map { try row.optionalString(4 + $0) },
+          former: hasFormer ? try FormerRow(row, from: 4 + writes.columns.count) : nil))
     }
     return found
   }
@@ -182,6 +191,9 @@ final class SavedEntries {
     let values = try values(page, i, id: id)
     guard let row else {
       writes.insert(id, text, values)
+      if let history, page.isMarkedDirty(record: i) {
+        history.note(EntryChange(.created, id, version: 1), soup: table.soup.number)
+      }
       return .written(text, id)
     }
     let suspect = isCopy ? suspectCopy(page, i, values, row) : nil
@@ -194,6 +206,11 @@ final class SavedEntries {
     }
     let isDirty = page.isMarkedDirty(record: i)
     writes.update(id, text, values, becomesDirty: row.isDirty == isDirty ? nil : isDirty)
+    if isDirty, let history, let former = row.former {
+      let changed = former.changes(to: text), cause: EntryChange.Cause = changed.isDeletion ? .deleted : .updated
+      history.note(
+        EntryChange(cause, id, version: former.version + 1, fields: changed.names), soup: table.soup.number)
+    }
     return .written(text, id)
   }
 

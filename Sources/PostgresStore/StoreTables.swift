@@ -99,6 +99,36 @@ enum StoreTables {
     -- The owner of a bulk load is one connection of the process.
     UPDATE {s}.soup_attrs SET loading = regexp_replace(loading, ' ', ' - ') WHERE loading IS NOT NULL;
     """,
+    """
+    CREATE TABLE {s}.actors (
+      id bigint PRIMARY KEY, kind text NOT NULL, name text, host text NOT NULL, uid bigint, version text NOT NULL);
+    CREATE TABLE {s}.sync_runs (
+      id bigint PRIMARY KEY, sync bigint NOT NULL, name text COLLATE "C", kind text NOT NULL, status text NOT NULL, pid bigint,
+      actor bigint NOT NULL, job text, startedAt bigint NOT NULL, endedAt bigint, state text, plan text COLLATE "C");
+    -- A plan is applied once.
+    CREATE UNIQUE INDEX sync_runs_plan ON {s}.sync_runs (plan) WHERE plan IS NOT NULL;
+    CREATE TABLE {s}.run_events (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run bigint NOT NULL, at bigint NOT NULL, kind text NOT NULL,
+      soup bigint, rows bigint, bytes bigint, server text, method text, path text, status bigint, attempt bigint,
+      ms bigint, error text);
+    CREATE TABLE {s}.entry_log (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at bigint NOT NULL, run bigint, actor bigint NOT NULL,
+      soup bigint NOT NULL, entry bigint NOT NULL, version bigint NOT NULL, cause text NOT NULL, reason text, fields text,
+      recordId text COLLATE "C", before text, sent text);
+    -- id: of this store alone, not of its copies. runs: the number of the last run.
+    ALTER TABLE {s}.state ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid(), ADD COLUMN runs bigint NOT NULL DEFAULT 0;
+    -- Runs a statement of the history. A failure of it is returned, and does not end the transaction.
+    CREATE FUNCTION {s}.attempt(
+      a_statement text, a1 bigint[] DEFAULT NULL, a2 bigint[] DEFAULT NULL, a3 bigint[] DEFAULT NULL, a4 bigint[] DEFAULT NULL,
+      a5 bigint[] DEFAULT NULL, a6 bigint[] DEFAULT NULL, a7 bigint[] DEFAULT NULL, a8 bigint[] DEFAULT NULL,
+      t1 text[] DEFAULT NULL, t2 text[] DEFAULT NULL, t3 text[] DEFAULT NULL, t4 text[] DEFAULT NULL, t5 text[] DEFAULT NULL,
+      t6 text[] DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+    BEGIN
+      EXECUTE a_statement USING a1, a2, a3, a4, a5, a6, a7, a8, t1, t2, t3, t4, t5, t6;
+      RETURN NULL;
+    EXCEPTION WHEN OTHERS THEN RETURN SQLERRM;
+    END $$;
+    """,
   ]
 
   /// The values at paths that have no column. `at` follows a path as SQLite's json_extract does: `.key` into an object,

@@ -43,7 +43,9 @@ package struct RequestSender: Sendable {
     var attempt = 1, wasLost = false
     while true {
       do {
-        return try await tryOnce(request, url: url, headers: headers, attempt: attempt)
+        var response = try await tryOnce(request, url: url, headers: headers, attempt: attempt)
+        response.followsLostAttempt = wasLost
+        return response
       } catch {
         let failed = error.following(lostAttempt: wasLost)
         let decision = policy.decide(
@@ -61,7 +63,7 @@ package struct RequestSender: Sendable {
     _ request: RestRequest, url: String, headers: [(name: String, value: String)], attempt: Int
   ) async throws(RestError) -> RestResponse {
     try await admission()
-    let start = SystemClock.monotonicSeconds()
+    let start = Start(url: url)
     var received: RestResponse?
     do throws(RestError) {
       let response = try await transport.exchange(
@@ -95,14 +97,22 @@ package struct RequestSender: Sendable {
     }
   }
 
+  /// Where and when an attempt was sent.
+  private struct Start {
+    let url: String
+    /// Of the monotonic clock, and in ms since 1970 UTC.
+    let seconds = SystemClock.monotonicSeconds(), time = SystemClock.millisecondsSince1970()
+  }
+
   /// Reports the path, sizes and result, but never a header, a query or a body.
   private func report(
-    _ request: RestRequest, _ response: RestResponse?, _ error: RestError?, _ attempt: Int, since start: Double
+    _ request: RestRequest, _ response: RestResponse?, _ error: RestError?, _ attempt: Int, since start: Start
   ) {
     let trace = RestTrace(
       method: request.method, path: request.pathWithoutQuery, status: response?.status, errorCode: error?.code,
       attempt: attempt, bytesSent: request.body?.count ?? 0, bytesReceived: response?.body.count ?? 0,
-      durationMs: (SystemClock.monotonicSeconds() - start) * 1000)
+      durationMs: (SystemClock.monotonicSeconds() - start.seconds) * 1000, server: WebAddress(start.url)?.host ?? "",
+      startedAt: start.time)
     logger.debug(
       "request",
       metadata: [

@@ -6,6 +6,8 @@ public struct RestResponse: Sendable {
   public let status: Int
   public let headers: [(name: String, value: String)]
   public let body: ResponseBody
+  /// Whether an earlier attempt of the request may have been executed.
+  package var followsLostAttempt = false
 
   public init(status: Int, headers: [(name: String, value: String)] = [], body: ResponseBody = ResponseBody([])) {
     self.status = status

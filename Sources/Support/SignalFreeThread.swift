@@ -25,4 +25,7 @@ package enum SignalFreeThread {
     if error != 0 { context.release() }
     return (thread, error)
   }
+
+  /// Lets a thread end by itself.
+  package static func detach(_ thread: pthread_t) { pthread_detach(thread) }
 }

@@ -17,6 +17,7 @@ package final class CountingEngine: StoreEngine {
   }
 
   package var location: String { inner.location }
+  package var history: StoreHistory { inner.history }
   package var writerQueue: DispatchQueue { inner.writerQueue }
 
   package func write<T>(_ durability: Durability, _ body: (any StoreTransaction) throws -> T) throws -> T {
@@ -167,6 +168,11 @@ package class CountingSnapshot: StoreSnapshot {
       try inner.cleanEntries(in: name, where: path, equals: value, idPath: idPath, among: candidates)
     }
   }
+  package func recordRows(
+    _ selection: RecordRow.Selection, in name: String, idPath: String, stampPath: String
+  ) throws -> [RecordRow] {
+    try counted("recordRows") { try inner.recordRows(selection, in: name, idPath: idPath, stampPath: stampPath) }
+  }
   package func otherOwners(of id: Int64, than owner: Int64, in name: String) throws -> [Int64] {
     try counted("otherOwners") { try inner.otherOwners(of: id, than: owner, in: name) }
   }
@@ -192,6 +198,9 @@ package class CountingSnapshot: StoreSnapshot {
   }
   package func entryIds(_ spec: QuerySpec, soup name: String, limit: Int) throws -> [Int64] {
     try counted("entryIds") { try inner.entryIds(spec, soup: name, limit: limit) }
+  }
+  package func queryPlan(of spec: QuerySpec) throws -> SmartQueryPlan {
+    try counted("queryPlan") { try inner.queryPlan(of: spec) }
   }
   package func namedRows(_ spec: QuerySpec, pageIndex: Int) throws -> NamedRows {
     try counted("namedRows") { try inner.namedRows(spec, pageIndex: pageIndex) }
@@ -234,6 +243,10 @@ package class CountingSnapshot: StoreSnapshot {
   package func syncPages(of sync: Int64) throws -> IdMap<String> {
     try counted("syncPages") { try inner.syncPages(of: sync) }
   }
+  package func history(_ query: HistoryQuery) throws -> [HistoryRow] {
+    try counted("history") { try inner.history(query) }
+  }
+  package func storeId() throws -> String? { try counted("storeId") { try inner.storeId() } }
   package func keyValue(_ key: String, in store: String) throws -> [UInt8]? {
     try counted("keyValue") { try inner.keyValue(key, in: store) }
   }
@@ -266,6 +279,7 @@ package final class CountingTransaction: CountingSnapshot, StoreTransaction {
     super.init(transaction, counts)
   }
 
+  package var history: HistoryRows? { transaction.history }
   package func registerSoup(_ name: String, _ specs: [IndexSpec]) throws {
     try counted("registerSoup") { try transaction.registerSoup(name, specs) }
   }

@@ -112,7 +112,7 @@ package enum FilledStore {
 
   // MARK: Contents
 
-  /// Returns the rows of all tables of a store's file, with its tables, indexes and triggers, a line each.
+  /// Returns the rows of all tables of a store's file but its id, with its tables, indexes and triggers, a line each.
   package static func dump(_ path: String) throws -> [String] {
     let connection = try Connection(path: path, mode: .readOnly)
     defer { connection.close() }
@@ -123,7 +123,10 @@ package enum FilledStore {
       ORDER BY name
       """, connection)
     let tables = try texts(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' ORDER BY name", connection)
+      """
+      SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' AND name <> 'store_id'
+      ORDER BY name
+      """, connection)
     for table in tables {
       let columns = try texts("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid", connection)
       let row = columns.map { "quote(\"\($0)\")" }.joined(separator: " || ' ' || ")

@@ -113,6 +113,7 @@ final class ActiveUser: Sendable {
     configuration.customTargets = parts.targets
     configuration.resolvers = parts.targets
     configuration.definesOnlyRegisteredCode = parts.settings.isRestricted
+    configuration.job = parts.settings.job
     if let seconds = parts.settings.leaseSeconds { configuration.leaseMs = seconds * 1_000 }
     configuration.restraint = { [usage] in usage.refusal(isNew: $0) }
     if isGlobal {

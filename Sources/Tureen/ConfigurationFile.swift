@@ -59,10 +59,13 @@ struct ConfigurationFile: Sendable {
   /// The members of a sync's definition that name Lua code, which runs with all rights of the script.
   private static let code = [("target", "luaImpl"), ("target", "transform"), ("options", "resolver")]
 
-  /// Refuses the names of Lua code in a file of syncs that another user may have written.
+  /// Refuses the names of code in a file of syncs that another user may have written.
   /// - Throws: `JSONFile.Problem`.
   func checkTrustOfCode() throws(JSONFile.Problem) {
     for (i, sync) in (json.value["syncs"]?.arrayValue ?? []).enumerated() {
+      if sync["after"].map({ !$0.isNull }) ?? false {
+        try checkTrust(at: [.key("syncs"), .position(i), .key("after")], "the program that 'after' names")
+      }
       for (part, key) in Self.code {
         guard let name = sync[part]?[key], !name.isNull else { continue }
         try checkTrust(at: [.key("syncs"), .position(i), .key(part), .key(key)], "the Lua code that '\(key)' names")

@@ -68,6 +68,25 @@ struct FileDoubt: Sendable, Equatable {
     return of(folder.isEmpty ? "/" : folder, parent)
   }
 
+  /// Looks at a file below a folder that is trusted, and at the folders on the way.
+  /// - Parameter path: Relative, without `..`.
+  static func below(_ directory: String, _ path: String) -> FileDoubt? {
+    var place = directory
+    for part in path.split(separator: "/").dropLast() {
+      place += "/" + part
+      var info = stat()
+      if stat(place, &info) == 0, let doubt = of(place, info) { return doubt }
+    }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return nil }
+    defer { close(folder) }
+    let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return of(name, descriptor, in: folder, place)
+  }
+
   private static let changedLink = FileDoubt("the symbolic link was changed while it was read", "run the command again")
 
   private static func of(_ path: String, _ info: stat) -> FileDoubt? {

@@ -15,13 +15,18 @@ extension Host {
       return JSONValue.array(try core.user.setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     }
     if let answer = try look(action, call, core) { return answer.serialized() }
+    if action == .planSync {
+      try plan(call, core, onUpdate: onUpdate)
+      return nil
+    }
     let manager = try core.manager(call.store)
     switch action {
-    case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more:
+    case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more, .applyPlan:
       let state = try start(
-        action, call, manager, { manager.tell($0, of: call.store, onUpdate) }, { onUpdate(.sync(SyncUpdate($0))) })
+        action, call, core, manager, { manager.tell($0, of: call.store, onUpdate) }, { onUpdate(.sync(SyncUpdate($0))) })
       call.cancellation?.onCancel { manager.cancel(state.id) }
     case .cleanResyncGhosts: try cleanGhosts(manager, call, onUpdate)
+    case .verifySync: try verify(manager, call, onUpdate)
     case .restart: try restart(manager, call, onUpdate)
     case .fetchMetadata, .fetchLayout: try fetch(action, call, manager, onUpdate)
     default: return try answer(action, call, manager).serialized()
@@ -62,7 +67,7 @@ extension Host {
   }
 
   /// Returns the sync's name if it is given, else its id. The bridge has checked that one of them is present.
-  private func reference(_ call: ActionCall) throws -> SyncReference {
+  func reference(_ call: ActionCall) throws -> SyncReference {
     if let name = call.value("syncName")?.stringValue { return .name(name) }
     return .id(try call.integer("syncId"))
   }
@@ -103,15 +108,21 @@ extension Host {
   // MARK: Long actions
 
   private func start(
-    _ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager,
+    _ action: MobileSyncAction, _ call: ActionCall, _ core: HostCore, _ manager: SyncManager,
     _ onConflict: @escaping SyncManager.ConflictListener, _ report: @escaping SyncManager.Listener
   ) throws -> SyncState {
     switch action {
-    case .reSync: return try manager.reSync(try reference(call), onConflict: onConflict, onUpdate: report)
+    case .reSync:
+      return try manager.reSync(
+        try reference(call), maxRequests: try maxRequests(call), onConflict: onConflict, onUpdate: report)
     case .ensureSync:
       var definition = JSONObject()
       for key in ["syncName", "syncType", "soupName", "target", "options"] { definition[key] = call.value(key) }
       return try manager.ensureSync(definition, onConflict: onConflict, onUpdate: report)
+    case .applyPlan:
+      return try manager.applyPlan(
+        call.object("plan"), allOrNothing: call.value("allOrNothing")?.boolValue ?? false, server: core.planServer,
+        onConflict: onConflict, onUpdate: report)
     case .refresh: return try manager.refresh(try reference(call), onConflict: onConflict, onUpdate: report)
     case .more: return try manager.more(try reference(call), onConflict: onConflict, onUpdate: report)
     default: break
@@ -130,7 +141,9 @@ extension Host {
   ) throws {
     let reference = try reference(call)
     let force = call.value("force")?.boolValue ?? false
-    try manager.cleanResyncGhosts(reference, force: force, onConflict: { manager.tell($0, of: call.store, onUpdate) }) { result in
+    try manager.cleanResyncGhosts(
+      reference, force: force, maxRequests: try maxRequests(call), onConflict: { manager.tell($0, of: call.store, onUpdate) }
+    ) { result in
       switch result {
       case .success(let count): onUpdate(.finished(JSONValue.integer(Int64(count)).serialized()))
       case .failure(let error): onUpdate(.failed(error))

@@ -32,6 +32,9 @@ extension Host {
     case .mergeServerRecords: return try merge(call, try core.store(call.store))
     case .querySoup, .runSmartQuery, .moveCursorToPageIndex, .closeCursor:
       return try queryAction(action, call, try core.store(call.store))
+    case .getQueryPlan:
+      let plan = try core.store(call.store).queryPlan(QuerySpec(call.object("querySpec")))
+      return JSONValue.object(plan.json).serialized()
     case .closeObserver:
       core.observers.close(try call.integer("observerId"))
       return Host.ok

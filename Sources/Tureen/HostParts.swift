@@ -78,8 +78,18 @@ struct HostParts: Sendable {
     _ userDirectory: String, _ owner: (org: String, user: String), _ home: String, _ settings: HostSettings,
     _ cursorIds: CursorIds, _ storeKey: HostStoreKey
   ) -> StoreRegistry {
-    StoreRegistry(
-      engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds, looksOnly: settings.looksOnly)
+    let logger = Logger.tureen("host"), level = settings.history ?? .all
+    var actor = settings.actor ?? HistoryActor(.host, name: ProcessIdentity.current.command)
+    actor.version = Tureen.version
+    // A worker has started the script.
+    if settings.job != nil { actor.kind = .job }
+    return StoreRegistry(
+      engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds, looksOnly: settings.looksOnly
+    ) { [actor] store in
+      // The store keeps the closure, which must not keep the store.
+      let name = store.name
+      store.keepHistory(level, of: actor) { logger.error("the history of store '\(name)' cannot be written: \($0)") }
+    }
   }
 
   /// Returns what opens the stores of one user and the global ones: the one place that knows where

@@ -100,6 +100,15 @@ public struct HostSettings: Sendable {
   /// database should have the same value.
   public var leaseSeconds: Int64?
 
+  /// How much of its history a store keeps; nil for all.
+  public var history: HistoryLevel?
+
+  /// The program behind the writes, as the history names it; nil for the name of this process. Scripts and files cannot set it.
+  public var actor: HistoryActor?
+
+  /// The attempt of a job that this process works for, as in `tureen job runs`. Scripts and files cannot set it.
+  package var job: String?
+
   /// The accounts of the home that scripts see; nil for the current one only. A restricted script sees others only if
   /// ``allowedServices`` contains `com.salesforce.sfaccountmanager`.
   public var accounts: VisibleAccounts?
@@ -120,16 +129,17 @@ public struct HostSettings: Sendable {
   static let keys =
     [
       "home", "org", "user", "credentials", "apiVersion", "caFile", "proxy", "config", "recover", "connections", "logRequests",
-      "logRequestsFile", "accounts", "apiBudget", "apiReserve", "sessionCommand", "signIn", "store",
+      "logRequestsFile", "accounts", "apiBudget", "apiReserve", "history", "sessionCommand", "signIn", "store",
     ]
     + StoreKeySource.keys + StoreDatabase.passwordKeys
 
+  private static let historyShape = "must be all, names or off"
   private static let budgetShape = "must be a number of API calls a day, such as 15000"
 
   /// Returns true for a setting of a script's folder that chooses something outside the folder: an org, an account, a home, a
   /// file or a program. The other settings concern the user's own stores and requests; so does the sandbox org.
   static func reachesOutside(_ key: String, _ value: JSONValue) -> Bool {
-    let harmless = ["apiVersion", "apiBudget", "apiReserve", "logRequests", "recover"]
+    let harmless = ["apiVersion", "apiBudget", "apiReserve", "history", "logRequests", "recover"]
     guard keys.contains(key), !harmless.contains(key) else { return false }
     return key != "org" || value.stringValue != Org.sandboxName
   }
@@ -202,6 +212,9 @@ public struct HostSettings: Sendable {
       case "accounts":
         guard let word = VisibleAccounts(rawValue: text) else { throw problem(key, "must be one or home") }
         accounts = word
+      case "history":
+        guard let level = HistoryLevel(rawValue: text) else { throw problem(key, HostSettings.historyShape) }
+        history = level
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
@@ -281,6 +294,9 @@ public struct HostSettings: Sendable {
     apiBudget = apiBudget ?? other.apiBudget
     leaseSeconds = leaseSeconds ?? other.leaseSeconds
     apiReserve = apiReserve ?? other.apiReserve
+    history = history ?? other.history
+    actor = actor ?? other.actor
+    job = job ?? other.job
     storeKey = storeKey ?? other.storeKey
     store = store ?? other.store
     storePassword = storePassword ?? other.storePassword
@@ -322,6 +338,13 @@ public struct HostSettings: Sendable {
       }
       settings.apiBudget = calls
     }
+    if let text = Environment["TUREEN_HISTORY"] {
+      guard let level = HistoryLevel(rawValue: text) else {
+        throw HostError(.invalidConfiguration, "TUREEN_HISTORY \(historyShape)")
+      }
+      settings.history = level
+    }
+    settings.job = Environment["TUREEN_JOB"]
     settings.storeKey = try StoreKeySource.environment()
     settings.store = try StoreDatabase.environment()
     settings.storePassword = try StoreDatabase.passwordOfEnvironment()

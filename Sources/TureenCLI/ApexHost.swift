@@ -117,6 +117,10 @@
     func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
       throw Self.refusal
     }
+
+    func host(_ action: HostAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+      throw Self.refusal
+    }
     func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { throw Self.refusal }
     func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
       throw Self.refusal

@@ -1,4 +1,13 @@
 extension ExitStatus {
+  /// The list of exit statuses of a command that reads a store and changes nothing.
+  /// - Parameter failed: What status 1 means.
+  static func helpOfReading(failed: String) -> String {
+    help([
+      (0, "done"), (1, failed), (64, "wrong usage"), (67, "the org or user is not known"),
+      (78, "a configuration file is wrong; the message names file, line and key"),
+    ])
+  }
+
   /// The list of exit statuses for the end of a help. Its lines are wrapped here, because the parser would begin the second line
   /// of a meaning under the number.
   static func help(_ statuses: [(status: Int32, meaning: String)]) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import RestClient
+import SmartStore
 import Support
 import Tureen
 
@@ -13,7 +14,8 @@ extension HostOptions {
       "--field",
       "--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host",
       "--allow-service", "--store-name", "--to-store-name", "--to-org", "--to-user", "--output", "--external-id", "--types",
-      "--record-type", "--separator", "--every", "--at", "--in", "--queue", "--attempts", "--args", "--slots", "--scripts",
+      "--record-type", "--separator", "--every", "--jitter", "--at", "--in", "--queue", "--attempts", "--args", "--slots",
+      "--scripts", "--port", "--since", "--limit", "--id",
     ]
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
@@ -83,31 +85,62 @@ struct HostOptions: ParsableArguments {
   }
 
   /// Returns the checked settings of hosts, and the sandbox org that they start on demand.
+  /// - Parameter looksOnly: Whether the hosts only look into stores.
   /// - Throws: As ``prepare(configDirectory:_:)``.
-  func settings(configDirectory: String?) throws -> (settings: HostSettings, sandbox: EmbeddedSandbox) {
-    let (_, settings, sandbox) = try parts(configDirectory: configDirectory) { _ in }
+  func settings(
+    configDirectory: String?, looksOnly: Bool = false
+  ) throws -> (settings: HostSettings, sandbox: EmbeddedSandbox) {
+    let (_, settings, sandbox) = try parts(configDirectory: configDirectory) { $0.looksOnly = looksOnly }
     return (settings, sandbox)
   }
 
   private func parts(
     configDirectory: String?, _ adjust: (inout HostSettings) -> Void
   ) throws -> (host: Host, settings: HostSettings, sandbox: EmbeddedSandbox) {
-    let level = try logLevel()
     do {
-      let sandbox = EmbeddedSandbox(home: try HostSettings.resolvedHome(home))
-      var settings = sandbox.settings(home: home, org: org, configDirectory: configDirectory)
-      settings.accountsByDefault = .home
-      settings.user = user
-      if let level { settings.requestLog = RequestLogSettings(level: level) }
-      adjust(&settings)
-      let host = Host(settings: settings)
-      try host.prepare()
-      return (host, settings, sandbox)
+      return try attempt(configDirectory: configDirectory, adjust)
+    } catch let error as ValidationError {
+      throw error
     } catch {
       complain("\(error)")
       // A home that may not be read is not one that does not exist.
       throw ExitCode(error is FileError ? ExitStatus.callFailed : ExitStatus.configuration)
     }
+  }
+
+  /// Does the same as ``prepare(configDirectory:_:)``, but throws what is wrong: ``HostError``, `FileError`.
+  func attempt(
+    configDirectory: String?, _ adjust: (inout HostSettings) -> Void = { _ in }
+  ) throws -> (host: Host, settings: HostSettings, sandbox: EmbeddedSandbox) {
+    let level = try logLevel()
+    let sandbox = EmbeddedSandbox(home: try HostSettings.resolvedHome(home))
+    var settings = sandbox.settings(home: home, org: org, configDirectory: configDirectory)
+    settings.accountsByDefault = .home
+    settings.user = user
+    settings.actor = HistoryActor.ofCommand(Array(CommandLine.arguments.dropFirst()))
+    if let level { settings.requestLog = RequestLogSettings(level: level) }
+    adjust(&settings)
+    let host = Host(settings: settings)
+    try host.prepare()
+    return (host, settings, sandbox)
+  }
+}
+
+extension HistoryActor {
+  /// Returns the command as the history names it. `tureen run` names its script.
+  static func ofCommand(_ words: [String]) -> HistoryActor {
+    switch words.first {
+    case "exec": HistoryActor(.exec)
+    case "repl": HistoryActor(.repl)
+    case "import": HistoryActor(.import)
+    case "inspect": HistoryActor(.inspector)
+    default: HistoryActor(.cli, name: words.first { !$0.hasPrefix("-") })
+    }
+  }
+
+  /// Returns a script as the history names it.
+  static func ofScript(_ path: String) -> HistoryActor {
+    HistoryActor(.script, name: path.split(separator: "/").last.map(String.init))
   }
 }
 

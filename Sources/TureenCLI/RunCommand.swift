@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import LuaBridge
+import RestClient
 import SmartStore
 import Support
 import Synchronization
@@ -75,6 +76,7 @@ struct RunCommand: ParsableCommand {
     if limits.isRestricted { Store.limitMemory() }
     let display = SyncDisplay(style: json ? .json(try StandardOutput.setApart()) : quiet ? .none : .progress)
     let (host, sandbox) = try place.prepare(configDirectory: folder) {
+      $0.actor = .ofScript(script)
       $0.isRestricted = limits.isRestricted
       $0.allowedHosts = Set(limits.allowHost)
       $0.allowedServices = Set(limits.allowService)
@@ -179,8 +181,22 @@ func complain(_ error: any Error, asJSON: Bool) {
   write(text + "\n", to: STDERR_FILENO)
 }
 
-/// Writes a line to stderr with control characters escaped.
-func complain(_ message: String) { write("tureen: \(TerminalText.escaped(message))\n", to: STDERR_FILENO) }
+/// How bad a message of the command is, for logs in JSON.
+enum Severity: String {
+  case info, notice, warning, error
+}
+
+/// Writes a line to stderr with control characters escaped; a JSON object if logs are to be JSON.
+func complain(_ message: String, _ severity: Severity = .error) {
+  guard LogFormat.current == .text else { return write(logLine(message, severity), to: STDERR_FILENO) }
+  write("tureen: \(TerminalText.escaped(message))\n", to: STDERR_FILENO)
+}
+
+/// A message of the command as a line of a log in JSON.
+func logLine(_ message: String, _ severity: Severity) -> String {
+  LogLine.json(
+    time: SystemClock.secondsSince1970(), level: severity.rawValue, label: "tureen.command", message: message)
+}
 
 /// Writes all of a text, without the buffers of the C library. Output without a reader is dropped; ``LostOutput`` notes other
 /// failures of standard output.

@@ -189,7 +189,7 @@ import Tureen
       }
       // Before the announcement, because a reader of it may send a signal at once.
       let interrupted = DispatchSemaphore(value: 0)
-      let watch = InterruptWatch(endsAfterTerm: false) { interrupted.signal() }
+      let watch = InterruptWatch(grace: nil) { interrupted.signal() }
       try announce(server, forge, parse, home, place)
       interrupted.wait()
       withExtendedLifetime(watch) {}

@@ -5,8 +5,11 @@ import Tureen
 
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "List, copy, remove, encrypt or decrypt stores.",
-    subcommands: [StoreListCommand.self, StoreCopyCommand.self, StoreRemoveCommand.self, RekeyCommand.self])
+    commandName: "store", abstract: "List, back up, restore, copy, remove, encrypt or decrypt stores.",
+    subcommands: [
+      StoreListCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreCopyCommand.self, StoreRemoveCommand.self,
+      RekeyCommand.self,
+    ])
 }
 
 struct RekeyCommand: ParsableCommand {

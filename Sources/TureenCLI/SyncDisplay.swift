@@ -2,6 +2,7 @@
 import Glibc
 import JSON
 import LuaBridge
+import RestClient
 import Support
 import Synchronization
 import Tureen
@@ -61,7 +62,8 @@ final class SyncDisplay: Sendable {
   init(style: Style, tellsFailures: Bool = true) {
     self.style = style
     self.tellsFailures = tellsFailures
-    isTerminal = isatty(STDERR_FILENO) == 1
+    // A bar would be between the lines of a log in JSON.
+    isTerminal = isatty(STDERR_FILENO) == 1 && LogFormat.current == .text
     usesColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
     guard style == .progress else {
       timer = nil
@@ -112,7 +114,9 @@ final class SyncDisplay: Sendable {
     state.withLock { shared in
       guard shared.warned.insert(WarnedSync(store: store.name, isGlobal: store.isGlobal, id: id)).inserted else { return }
       SyncDisplay.erase(&shared)
-      for warning in warnings.compactMap(\.stringValue) { complain(TerminalText.line(ProgressTexts.warning(name, warning))) }
+      for warning in warnings.compactMap(\.stringValue) {
+        complain(TerminalText.line(ProgressTexts.warning(name, warning)), .warning)
+      }
     }
   }
 
@@ -158,7 +162,7 @@ final class SyncDisplay: Sendable {
     let now = SystemClock.monotonicMilliseconds()
     takeFailures(&state) { $0.at + Self.patienceMs <= now }
     guard isTerminal else {
-      for line in state.progress.lines(at: now) { complain(TerminalText.line(line)) }
+      for line in state.progress.lines(at: now) { complain(TerminalText.line(line), .info) }
       return
     }
     guard state.isWaiting, let bar = state.progress.bar(at: now), bar != state.drawn else { return }
@@ -194,7 +198,7 @@ final class SyncDisplay: Sendable {
   private static func printLines(_ state: inout State) {
     guard !state.lines.isEmpty else { return }
     erase(&state)
-    for line in state.lines { complain(TerminalText.line(line)) }
+    for line in state.lines { complain(TerminalText.line(line), .info) }
     state.lines = []
   }
 

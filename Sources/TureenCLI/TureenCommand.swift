@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import JSON
+import RestClient
 import SmartStore
 import Tureen
 
@@ -33,16 +34,18 @@ struct TureenCommand: ParsableCommand {
     discussion: """
       Stores, sessions and the sandbox org are kept in a home folder: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, \
       else ~/.local/share/tureen. $TUREEN_LOG sets the level of the log on stderr: debug, info (a line for each finished sync), \
-      notice, warning, error, critical. $TUREEN_LOG_REQUESTS logs HTTP requests as --log-requests does, to the file named by \
+      notice, warning, error, critical. $TUREEN_LOG_FORMAT=json makes all messages on stderr, and the log of requests, JSON \
+      objects, one a line. $TUREEN_LOG_REQUESTS logs HTTP requests as --log-requests does, to the file named by \
       $TUREEN_LOG_REQUESTS_FILE if it is set.
       """,
     version: Tureen.version,
     subcommands: [
       RunCommand.self, SyncCommand.self, StatusCommand.self, DirtyCommand.self, ConflictsCommand.self, DiscardCommand.self,
-      QueryCommand.self, SoupsCommand.self, SyncsCommand.self,
-      ExportCommand.self, ImportCommand.self, InitCommand.self, ExecCommand.self, ReplCommand.self, JobCommand.self,
+      ExplainCommand.self, RunsCommand.self, PlanCommand.self, ApplyCommand.self, VerifyCommand.self, InspectCommand.self,
+      QueryCommand.self, SoupsCommand.self, SyncsCommand.self, ExportCommand.self, ImportCommand.self, InitCommand.self,
+      ExecCommand.self, ReplCommand.self, JobCommand.self,
       WorkerCommand.self, SandboxCommand.self,
-      StoreCommand.self, CacheCommand.self, RestCommand.self,
+      StoreCommand.self, CacheCommand.self, DoctorCommand.self, RestCommand.self,
       SpecCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self, VersionCommand.self,
     ])
 }
@@ -58,6 +61,13 @@ extension TureenCommand {
         refuse(error, type(of: command))
       }
     } catch {
+      if LogFormat.current == .json, !(error is ExitCode) {
+        let code = exitCode(for: error)
+        guard code.isSuccess else {
+          complain(fullMessage(for: error))
+          Glibc.exit(code.rawValue)
+        }
+      }
       exit(withError: error)
     }
   }
@@ -67,7 +77,8 @@ extension TureenCommand {
   private static func refuse(_ error: ValidationError, _ command: any ParsableCommand.Type) -> Never {
     let usage = usageString(for: command).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n       ")
     let more = "See '\(path(of: command)) --help' for more information."
-    write("Error: \(TerminalText.escaped(error.message))\nUsage: \(usage)\n  \(more)\n", to: STDERR_FILENO)
+    let text = "Error: \(error.message)\nUsage: \(usage)\n  \(more)"
+    if LogFormat.current == .json { complain(text) } else { write(TerminalText.escaped(text) + "\n", to: STDERR_FILENO) }
     Glibc.exit(ExitStatus.usage)
   }
 

@@ -108,6 +108,21 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     return printed.contains(text)
   }
 
+  /// Waits until the output contains this text so many times.
+  /// - Returns: False if the process ended without it.
+  func prints(_ text: String, times: Int) async -> Bool {
+    func count(_ printed: String) -> Int { printed.components(separatedBy: text).count - 1 }
+    await wait { $0.unfinished == 0 || count($0.text(of: $0.output)) >= times }
+    return count(printed) >= times
+  }
+
+  /// Waits until standard error contains this text.
+  /// - Returns: False if the process ended without it.
+  func complains(_ text: String) async -> Bool {
+    await wait { $0.unfinished == 0 || $0.text(of: $0.errors).contains(text) }
+    return lock.withLock { self.text(of: errors) }.contains(text)
+  }
+
   /// Waits for a text, and then for another one after its last occurrence.
   func prints(_ text: String, then next: String) async -> Bool {
     func holds(_ printed: String) -> Bool {

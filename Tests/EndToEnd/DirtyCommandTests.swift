@@ -67,7 +67,9 @@ import Testing
     for entry in found {
       #expect(
         entry["reason"]?["text"]?.stringValue?.isEmpty == false && entry["remedies"]?.arrayValue?.isEmpty == false, "\(entry)")
-      #expect(entry["title"]?.stringValue != nil && entry["since"] == .null && entry["by"] == .null, "\(entry)")
+      #expect(
+        entry["title"]?.stringValue != nil && entry["since"]?.integerValue != nil && entry["by"]?["name"] == "edits.lua",
+        "\(entry)")
     }
     let status = try JSONValue(parsing: try await tureen(place, "status", "--json").output)
     let soup = try #require(status["stores"]?.arrayValue?.first?["soups"]?.arrayValue?.first)

@@ -66,7 +66,8 @@ import Testing
     let all = try await exec(place, "--list")
     #expect(all.status == 0 && all.errors == "")
     for text in [
-      "smartstore  (com.salesforce.smartstore)\n", "  pgQuerySoup  soupName querySpec\n", "  reSync  [syncId] [syncName]\n",
+      "smartstore  (com.salesforce.smartstore)\n", "  pgQuerySoup  soupName querySpec\n",
+      "  reSync  [syncId] [syncName] [maxRequests]\n",
       "keyvalue  (tureen.keyvalue)\n", "      Runs a saved sync again",
     ] { #expect(all.output.contains(text), "\(text) is missing in \(all.output)") }
     let one = try await exec(place, "--list", "keyvalue")

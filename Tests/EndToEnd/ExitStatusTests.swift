@@ -8,8 +8,9 @@ import Testing
     (["run"], "<script>"), (["run", "--colour", "x.lua"], "--colour"), (["sandbox", "--port", "99999"], "--port"),
     (
       ["walk"],
-      "unknown command 'walk'; known: run, sync, status, dirty, conflicts, discard, query, soups, syncs, export, import, "
-        + "init, exec, repl, job, worker, sandbox, store, cache, rest, spec, login, orgs, whoami, logout, version"
+      "unknown command 'walk'; known: run, sync, status, dirty, conflicts, discard, explain, runs, plan, apply, verify, inspect, "
+        + "query, soups, syncs, export, import, init, exec, repl, job, worker, sandbox, store, cache, doctor, rest, spec, login, "
+        + "orgs, whoami, logout, version"
     ),
     (["rum", "x.lua"], "unknown command 'rum'; did you mean 'run'?"),
     (["store", "reky"], "unknown command 'reky'; did you mean 'rekey'?"),

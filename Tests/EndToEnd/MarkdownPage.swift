@@ -5,7 +5,7 @@ import Foundation
 /// - A block after a line that holds nothing but a file name, as `` `people.lua`: ``, is that file.
 /// - A `lua` block is a script. It continues the one before it unless it begins with `local tureen = require`. Of `lua fragment`
 ///   only the syntax is checked.
-/// - A `text` block directly after a script or an `sh` block is its output.
+/// - A `text` block directly after a script or an `sh` block is its output. Lines of more than 88 columns are wrapped at spaces.
 /// - An `sh` block without an output gives the reason as its second word; ``Unrun`` lists the reasons.
 /// - `json`, `c`, `python` and `swift` blocks are parsed, compiled, or found in a program that is.
 struct MarkdownPage: Sendable, CustomStringConvertible {
@@ -102,6 +102,20 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
   func output(of i: Int) -> String? {
     guard blocks.indices.contains(i + 1), blocks[i + 1].language == "text", blocks[i + 1].isAdjacent else { return nil }
     return blocks[i + 1].text
+  }
+
+  /// Whether a page that shows `prints` shows this output. A line that is too long for a page continues on indented lines.
+  static func shows(_ prints: String, _ output: String) -> Bool {
+    var shown = prints.components(separatedBy: "\n")[...]
+    for line in output.components(separatedBy: "\n") {
+      guard var text = shown.popFirst() else { return false }
+      while line.count > 88, line.hasPrefix(text + " "), let next = shown.first, next.hasPrefix("  ") {
+        text += " " + next.drop { $0 == " " }
+        shown.removeFirst()
+      }
+      guard text == line else { return false }
+    }
+    return shown.isEmpty
   }
 
   /// What a reader would do, in order.

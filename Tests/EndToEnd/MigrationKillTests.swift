@@ -55,7 +55,7 @@ import Testing
     tureen.run()
     """
 
-  @Test(arguments: ["store-1.sqlite", "store-4.sqlite"])
+  @Test(arguments: ["store-1.sqlite", "store-4.sqlite", "store-5.sqlite"])
   func migration_killedAtEveryWrite_leavesAStoreThatOpens(file: String) async throws {
     let place = try Workplace()
     try place.write(Self.killer, to: "killer.c")

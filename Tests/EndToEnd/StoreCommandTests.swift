@@ -20,7 +20,8 @@ import Testing
     #expect(ended.status == 0 && ended.errors == "", "\(ended)")
     #expect(
       ended.output
-        == "copied store 'main' (sandbox/sandbox-user) in \(place.home) to \(other): 4 soups, 180 entries\n")
+        == "copied store 'main' (sandbox/sandbox-user) in \(place.home) to \(other): 4 soups, 180 entries; the copy has an id of "
+        + "its own and no history\n")
     #expect(try FilledStore.dump(StoreFiles.path(other)) == FilledStore.dump(StoreFiles.path(place.home)))
     let listed = try await tureen(place, "list", other, "--json")
     let line = try JSONValue(parsing: listed.output)

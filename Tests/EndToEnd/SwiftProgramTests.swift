@@ -67,6 +67,20 @@ import Testing
     }
   }
 
+  /// The killed process leaves its sync marked as running.
+  @Test func accountList_afterAKilledOne_ends() async throws {
+    try await withSandbox { place in
+      // On a terminal each line is printed at once.
+      let killed = try Child(
+        Built.folder.path + "/SwiftSamples", [place.home, "AccountList"], in: place.path, terminal: Terminal())
+      #expect(await killed.prints("accounts: "))
+      killed.send(SIGKILL)
+      _ = await killed.ended()
+      let lines = try await run("AccountList", in: place)[0]
+      #expect(lines.first == "accounts: 0 new or changed" && counts(lines).count == 2, "\(lines)")
+    }
+  }
+
   @Test func detailView_sendsAChangeAndANewRecord() async throws {
     let lines = try await run("DetailView")
     #expect(lines.first == "waiting: 2", "\(lines)")

@@ -54,6 +54,27 @@ function tests.test_config_misuse_raises()
     mobilesync.syncUp, tureen.null, "contacts", {})
 end
 
+--- The action, not Lua, knows the names: it refuses a misspelt one.
+function tests.test_misspelt_names_are_refused()
+  local function refuses(name, ...)
+    local arguments = table.pack(...)
+    arguments[arguments.n + 1] = never(name .. "'s success")
+    arguments[arguments.n + 2] = expect(function(err)
+      assert(err.message:find("'nmae' is not known here", 1, true), err.message)
+    end)
+    mobilesync[name](table.unpack(arguments, 1, arguments.n + 2))
+  end
+  for _, name in ipairs {
+    "getConflicts", "getDirtyEntries", "getRuns", "resolveConflict", "ensureSync", "fetchLayout", "restart",
+  } do
+    refuses(name, { nmae = "contacts" })
+  end
+  refuses("discardChanges", "contacts", { 1 }, { nmae = "Name" })
+  for _, name in ipairs { "reSync", "cleanResyncGhosts", "verifySync", "planSync" } do refuses(name, 7, { nmae = 1 }) end
+  refuses("applyPlan", { format = "tureen-plan/1" }, { nmae = 1 })
+  raises("getRuns: a table with names is expected, got [1]", mobilesync.getRuns, { "contactsDown" })
+end
+
 function tests.test_wrong_types_name_function_argument_expected_and_given()
   raises("registerSoup: argument 2 'indexSpecs' must be an array of tables, got string",
     smartstore.registerSoup, "contacts", "Name")
@@ -140,6 +161,8 @@ function tests.test_query_types_belong_to_their_function()
   local smart = smartstore.buildSmartQuerySpec("select 1", 5)
   raises("Smart queries can only be run using runSmartQuery", smartstore.querySoup, "s", smart)
   raises("runSmartQuery can only run smart queries", smartstore.runSmartQuery, smartstore.buildAllQuerySpec("a"))
+  smartstore.getQueryPlan(smart,
+    sends("getQueryPlan", { querySpec = { queryType = "smart", smartSql = "select 1", pageSize = 5 } }))
   smartstore.runSmartQuery(smart,
     sends("pgRunSmartQuery", { querySpec = { queryType = "smart", smartSql = "select 1", pageSize = 5 } }))
 end
@@ -237,7 +260,11 @@ function tests.test_sync_id_or_name()
   mobilesync.refresh("7", starts("refresh", { syncName = "7", syncId = tureen.null }))
   mobilesync.more(7, starts("more", { syncId = 7, syncName = tureen.null }))
   mobilesync.cleanResyncGhosts("7", { force = true }, expect(function(count) same(count, 3) end))
-  raises("cleanResyncGhosts: unknown option 'forced'", mobilesync.cleanResyncGhosts, "7", { forced = true })
+  mobilesync.reSync(7, { maxRequests = 5 }, starts("reSync", { syncId = 7, syncName = tureen.null, maxRequests = 5 }))
+  mobilesync.verifySync("7", { level = "ids", repair = true, max = 3 }, expect(function(given)
+    same(given, { syncName = "7", syncId = tureen.null, level = "ids", repair = true, max = 3 })
+  end))
+  mobilesync.verifySync(7, expect(function(given) same(given.syncId, 7) end))
   mobilesync.getSyncStatus(7, expect(function(state) same(state._soupEntryId, 7) end))
   mobilesync.getSyncStatus("none", expect(function(state) same(state, tureen.null) end))
   mobilesync.deleteSync("none", expect(function(answer) same(answer, "OK") end))

@@ -108,7 +108,7 @@ end
 
 function tests.test_decode_values()
   local cases = {
-    { "null", tureen.null }, { " true ", true }, { "false", false }, { "0", 0 }, { "-0", 0 }, { "12", 12 },
+    { "null", tureen.null }, { " true ", true }, { "false", false }, { "0", 0 }, { "-0", -0.0 }, { "12", 12 },
     { "1.0", 1.0 }, { "1e2", 100.0 }, { "-1.25E-2", -0.0125 }, { "0.1", 0.1 },
     { "9223372036854775807", math.maxinteger }, { "-9223372036854775808", math.mininteger },
     { "9223372036854775808", 2.0 ^ 63 }, { "100000000000000000000", 1e20 },

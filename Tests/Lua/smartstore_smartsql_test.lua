@@ -143,6 +143,27 @@ tests.test_arguments_fill_the_placeholders = company(function()
   fails("smartstore/invalidQuerySpec", "querySoup", "employees", exact)
 end)
 
+tests.test_booleans_as_arguments = case(function()
+  support.soup("tasks", "Id", "string", "open", "string", "done", "json1")
+  ok("upsertSoupEntries", "tasks", {
+    { Id = "a", open = true, done = false, left = true }, { Id = "b", open = false, done = true, left = false } })
+  local function finds(wanted, condition, ...)
+    local spec = smartstore.buildSmartQuerySpec("select {tasks:Id} from {tasks} where " .. condition .. " order by 1", 10)
+    spec.args = { ... }
+    local ids = {}
+    for i, row in ipairs(support.found(nil, spec)) do ids[i] = row[1] end
+    same(table.concat(ids, " "), wanted, condition)
+  end
+  finds("a", "{tasks:open} = ?", true)
+  finds("b", "{tasks:open} <> ?", true)
+  finds("b", "? = {tasks:open}", false)
+  finds("a b", "{tasks:open} in (?, ?)", true, false)
+  finds("b", "{tasks:Id} = ? and {tasks:done} = ? and {tasks:open} is not ?", "b", true, true)
+  finds("a", "{tasks:left} = ? and {tasks:done} = ?", true, false)
+  finds("a", "{tasks:open} = 'true' and 1 = ?", true)
+  ok("removeSoup", "tasks")
+end)
+
 tests.test_comparisons_on_integers = company(function()
   local function where(condition, wanted)
     gives("select {employees:firstName} from {employees} where {employees:salary} " .. condition ..

@@ -79,6 +79,7 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     case .getSyncStatus: return syncState("DONE:100", call, action)
     case .deleteSync: return Array(#""OK""#.utf8)
     case .cleanResyncGhosts: onUpdate(.finished(Array("3".utf8)))
+    case .verifySync: onUpdate(.finished(JSONValue.object(call.arguments).serialized()))
     default: try start(action, name, call, onUpdate)
     }
     return nil
@@ -159,6 +160,10 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
 
   func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     throw Self.missing("accounts")
+  }
+
+  func host(_ action: HostAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("the doctor")
   }
 
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { throw Self.missing("assets") }

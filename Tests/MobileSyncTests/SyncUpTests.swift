@@ -145,8 +145,7 @@ import Testing
     await bench.close()
   }
 
-  /// The type is part of these targets' URLs.
-  @Test(arguments: [UploadKind.batch, .plain])
+  @Test(arguments: [UploadKind.batch, .collection, .plain])
   func syncUp_entryWithoutAType_isRefusedWithAReasonAndOthersGo(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind)
     try bench.createLocally("Typed")

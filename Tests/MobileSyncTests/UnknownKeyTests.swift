@@ -24,7 +24,7 @@ import Testing
       (["mergemode": "LEAVE_IF_CHANGED"], "options: 'mergemode' is not known here; did you mean 'mergeMode'?"),
       (["fieldList": ["Name"]], "options: 'fieldList' is not known here; did you mean 'fieldlist'?"),
       (["fieldlist": .array(Array(repeating: "a", count: 5001))], "options: fieldlist can have 5000 names at most"),
-      (["speed": 1], "options: 'speed' is not known here; known: mergeMode, fieldlist, resolver, maxPages, graceMs"),
+      (["speed": 1], "options: 'speed' is not known here; known: mergeMode, fieldlist, resolver, resolve, maxPages, graceMs"),
     ] as [(JSONObject, String)])
   func define_unknownOption_isRefusedAndNamesTheNearest(options: JSONObject, message: String) {
     let error = failure(.syncDown, Self.soql, options)

@@ -87,6 +87,26 @@ import Testing
     #expect(code { _ = try old.openStore(connection, org: "acme", user: "", name: "global") } == .newerSchema)
   }
 
+  /// Version 3 had no history.
+  @Test func openStore_ofVersionThree_getsAHistoryAndAnId() throws {
+    let connection = try PostgresCluster.running().connect(), name = PostgresFixture.newSchemaName()
+    let old = schema(name, ControlSchema.migrations, store: Array(StoreTables.migrations.prefix(3)))
+    try old.open(connection)
+    let store = try old.openStore(connection, org: "acme", user: "", name: "main"), tables = PostgresName.quoted(store.schema)
+    try connection.execute("UPDATE \(tables).state SET seq = 7")
+    let new = PostgresSchema(name)
+    _ = try new.openStore(connection, org: "acme", user: "", name: "main")
+    let row = try connection.query("SELECT seq, runs, length(id::text)::bigint FROM \(tables).state").only()
+    #expect(try row.int64(0) == 7 && row.int64(1) == 0 && row.int64(2) == 36)
+    let rows = try connection.query("SELECT \(tables).attempt('INSERT INTO \(tables).nowhere VALUES (1)')").only()
+    #expect(try rows.string(0).contains("nowhere"), "a failure is returned")
+    let other = try new.openStore(connection, org: "acme", user: "", name: "other")
+    let ids = try [store, other].map {
+      try connection.query("SELECT id::text FROM \(PostgresName.quoted($0.schema)).state").only().string(0)
+    }
+    #expect(ids[0] != ids[1])
+  }
+
   /// Up to version 2, one table had the uploads in flight and what the server has after earlier ones.
   @Test func openStore_ofVersionTwo_sortsTheUploadsOut() throws {
     let connection = try PostgresCluster.running().connect(), name = PostgresFixture.newSchemaName()

@@ -192,10 +192,10 @@ struct DamageTests {
     let text = String(repeating: "x", count: 2000)
     try store.store.upsert("[" + (0..<200).map { #"{"k":"\#($0)\#(text)"}"# }.joined(separator: ",") + "]", into: "s")
     store.store.close()
-    // Damage every page but the first dozen: the first page holds the root of the schema, and
-    // opening the file would detect it.
+    // Damage every page but the first two dozen: these hold the schema and the tables of the store,
+    // and opening the file would detect it.
     var bytes = try #require(FileSystem.read(store.path))
-    for i in (Tuning.pageSize * 12)..<bytes.count { bytes[i] = 0xff }
+    for i in (Tuning.pageSize * 24)..<bytes.count { bytes[i] = 0xff }
     try FileSystem.write(bytes, to: store.path)
     try store.reopen()
     let error = failure { _ = try store.store.rows("SELECT count(*), sum(length({s:_soup})) FROM {s}") }

@@ -108,7 +108,7 @@ struct KeptFileTests {
   /// leases held counters and assigned ids, and a negative owner was the creating sync.
   @Test func open_fileOfVersionFour_sortsTheUploadsOut() throws {
     let folder = try copy("store-4.sqlite"), path = folder.path + "/store.sqlite"
-    let connection = try Connection(store: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .readWrite)
     try connection.execute(
       """
       DELETE FROM outbox;

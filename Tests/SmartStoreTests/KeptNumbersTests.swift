@@ -36,6 +36,16 @@ import Testing
     #expect(text.contains(#""t":"b""#))
   }
 
+  /// What Lua writes for doubles, and numbers that say more digits.
+  @Test func isOfDouble_isWhatScriptsWrite() {
+    for text in ["1.5", "-0.5", "-0.0", "12345678901234568.0", "1.8446744073709552e+19", "1e+20", "100.0"] {
+      #expect(KeptNumbers.isOfDouble(text), "\(text)")
+    }
+    for text in ["5", "18446744073709551615", "12345678901234567.89", "123456789012345678.0"] {
+      #expect(!KeptNumbers.isOfDouble(text), "\(text)")
+    }
+  }
+
   @Test func upsert_ofChangedNumbers_writesThem() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("id")])
     let text = try saved(Self.item, in: temporary.store) {
@@ -46,6 +56,15 @@ import Testing
     }
     for member in [#""u":5,"#, #""d":1.25,"#, #""l":[0.5]"#] { #expect(text.contains(member), "\(member) in \(text)") }
     #expect(!text.contains(#""e""#))
+  }
+
+  /// No script writes so many digits: they are an edit, also if the nearest double is the same.
+  @Test func upsert_ofOtherDigitsOfTheSameDouble_writesThem() throws {
+    let temporary = try TemporaryStore(soup: "s", [.string("id")]), store = temporary.store
+    _ = try store.upsert(Array(#"[{"id":"1","u":18446744073709551615,"v":0.1000000000000000055,"w":1.10}]"#.utf8), into: "s")
+    let edited = #"[{"_soupEntryId":1,"id":"1","u":18446744073709551616,"v":0.1000000000000000054,"w":1.1}]"#
+    let stored = String(decoding: try store.upsert(Array(edited.utf8), into: "s"), as: UTF8.self)
+    for member in [#""u":18446744073709551616"#, #""v":0.1000000000000000054"#, #""w":1.10"#] { #expect(stored.contains(member)) }
   }
 
   @Test func upsert_ofSeveralEntries_keepsTheTextOfTheOthers() throws {

@@ -178,6 +178,37 @@ struct LookOnlyTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/user/old/store.sqlite")) == before)
   }
 
+  /// What a look knew of an older file must not hide the tables that another process has made since.
+  @Test(.enabled(if: TestKey.key == nil, "the kept files are plain"), arguments: KeptFileTests.files)
+  func row53_look_afterAMigration_readsTheNewTables(_ file: String) throws {
+    let place = folder.path + "/user/old"
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: "\(KeptFileTests.folder)/\(file)", toPath: place + "/store.sqlite")
+    let looking = Store(looking: try engines.look("old", isGlobal: false), name: "old", isGlobal: false)
+    let before = try looking.mark()
+    _ = try looking.readBlocking { try $0.conflicts(in: "contacts") }
+    let migrated = Store(name: "old", isGlobal: false, engine: try engines.open("old", isGlobal: false))
+    defer { migrated.close() }
+    try migrated.upsert(#"[{"Id":"after the migration"}]"#, into: "contacts")
+    #expect(try looking.mark() != before)
+    let sql = "SELECT {contacts:Id} FROM {contacts} WHERE {contacts:Id} = 'after the migration'"
+    #expect(try looking.rows(sql) == #"[["after the migration"]]"#)
+    for store in [looking, migrated] { #expect(try store.readBlocking { try $0.unsettledUploads(in: "contacts") }.count < 9) }
+    looking.close()
+  }
+
+  @Test func look_marks_tellEveryCommitApart() throws {
+    let store = try opened(), looking = try look()
+    defer { store.close() }
+    let first = try looking.mark()
+    #expect(try looking.mark() == first)
+    try store.upsert(#"[{"name":"a"}]"#, into: "notes")
+    let second = try looking.mark()
+    #expect(second != first)
+    #expect(try looking.rows("SELECT count(*) FROM {notes}") == "[[1]]" && looking.mark() == second)
+    looking.close()
+  }
+
   @Test func look_newerFile_isNewerSchema() throws {
     let store = try opened()
     try store.executeOnSeparateConnection("PRAGMA user_version = 99")

@@ -51,6 +51,43 @@ struct QueryTests {
     #expect(try store.store.count(try spec(text), soup: "s") == ids.count)
   }
 
+  /// A boolean is a text in a string index, and a number in the others and in entries.
+  @Test(arguments: [
+    ("{s:on} = ?", [true], "a"), ("{s:on} = ?", [false], "b"), ("? = {s:on}", [true], "a"), ("{s:on} <> ?", [true], "b"),
+    ("{s:on} IS NOT ?", [true], "bc"), ("{s:on} IN (?, ?)", [true, false], "ab"), ("{s:on} NOT IN ('x', ?)", [true], "b"),
+    ("(lower({s:Id}) <> 'z') AND {s:on} /* is */ == -- not\n ?", [true], "a"), ("{s:j} = ?", [true], "a"),
+    ("{s:n} = ?", [true], "a"), ("{s:free} = ?", [true], "a"), ("{s:on} = ? AND {s:j} = ?", [true, true], "a"),
+    ("{s:j} = ? AND {s:on} = ?", [false, false], "b"),
+  ])
+  func smartQuery_booleanArgument_hasTheFormOfTheIndex(_ condition: String, _ arguments: [Bool], _ ids: String) throws {
+    #expect(try found(condition, arguments) == ids)
+  }
+
+  @Test(
+    .enabled(if: TestEngine.isSQLite, "numbered placeholders, and values of two types in one place"),
+    arguments: [
+      ("{s:on}=?2", [false, true], "a"), ("? AND {s:on} IS NOT NULL", [true], "ab"),
+      ("'{s:on} = ?' <> {s:j} AND {s:on} = ?", [false], "b"), ("?1 = {s:on} OR ?1 = {s:j}", [true], "a"),
+    ])
+  func smartQuery_booleanArgumentByNumber_hasTheFormOfTheIndex(
+    _ condition: String, _ arguments: [Bool], _ ids: String
+  ) throws {
+    #expect(try found(condition, arguments) == ids)
+  }
+
+  private func found(_ condition: String, _ arguments: [Bool]) throws -> String {
+    let temporary = try TemporaryStore(soup: "s", [.string("Id"), .string("on"), .json1("j"), .integer("n")])
+    let store = temporary.store
+    try store.upsert(
+      """
+      [{"Id":"a","on":true,"j":true,"n":true,"free":true},{"Id":"b","on":false,"j":false,"n":false,"free":false},{"Id":"c"}]
+      """, into: "s")
+    let spec = QuerySpec.smart(
+      "SELECT {s:Id} FROM {s} WHERE \(condition) ORDER BY {s:Id}", arguments: arguments.map { .bool($0) })
+    let rows = try JSONValue(parsing: store.query(spec)).arrayValue ?? []
+    return rows.compactMap { $0.arrayValue?.first?.stringValue }.joined()
+  }
+
   @Test func query_selectPaths_givesRows() throws {
     let temporary = try names(), store = temporary.store
     #expect(

@@ -57,6 +57,12 @@ struct StoreCopyTests {
     _ = try source.upsert(Array(#"[{"Id":"1","Body":"red fox"},{"Id":"2","Body":"grey wolf"}]"#.utf8), into: "texts")
     let summary = try copy(source)
     #expect(summary.entries == 3 * 60 + 2 && summary.soups.count == 5 && summary.found == 0, "\(summary)")
+    let storeIds = try ["source", "target"].map { name in
+      let store = try open(name)
+      defer { store.close() }
+      return try store.readBlocking { try $0.storeId() }
+    }
+    #expect(storeIds[0] != nil && storeIds[1] != nil && storeIds[0] != storeIds[1], "row 9: a copy is another store")
     let original = try FilledStore.dump(path("source")), copied = try FilledStore.dump(path("target"))
     #expect(original.count > 250)
     #expect(copied == original)

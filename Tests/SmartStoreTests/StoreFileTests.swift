@@ -28,8 +28,8 @@ struct StoreFileTests {
       "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1)"
     )
     let tables =
-      "TABLE_1,arrivals,assigned_ids,counters,leases,long_operations_status,soup_attrs,soup_bases,soup_conflicts,soup_creators,"
-      + "soup_index_map,soup_members,sync_pages,uploaded,uploads"
+      "TABLE_1,actors,arrivals,assigned_ids,counters,entry_log,leases,long_operations_status,run_events,soup_attrs,soup_bases,"
+      + "soup_conflicts,soup_creators,soup_index_map,soup_members,store_id,sync_pages,sync_runs,uploaded,uploads"
     #expect(names == "[[\"\(tables)\"]]")
     for file in ["store.sqlite", "store.sqlite-wal"] {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/a/b/" + file)

@@ -22,6 +22,7 @@ import Testing
     raw("tureen.keyvalue", "kvStores", { isGlobalStore = true })
     raw("tureen.asset", "path", { url = "https://example.com/a.png" })
     raw("tureen.accounts", "getOrgs", {})
+    raw("tureen.host", "doctor", { offline = true })
     raw("com.salesforce.oauth", "logoutCurrentUser", {})
     return outcomes
     """
@@ -39,7 +40,7 @@ import Testing
   private static let services: [String: Set<String>] = [
     "com.salesforce.smartstore": ["pgSoupExists", "pgGetAllGlobalStores", "pgRemoveAllGlobalStores"],
     "com.salesforce.mobilesync": ["hasSyncWithName"], "tureen.keyvalue": ["kvStores"], "tureen.asset": ["path"],
-    "tureen.accounts": ["getOrgs"], "com.salesforce.oauth": ["logoutCurrentUser"],
+    "tureen.accounts": ["getOrgs"], "tureen.host": ["doctor"], "com.salesforce.oauth": ["logoutCurrentUser"],
   ]
 
   @Test func restrictedScript_nothingAllowed_isRefusedWhatGoesBeyondItsOwnStores() async throws {

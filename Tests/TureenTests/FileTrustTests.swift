@@ -77,7 +77,9 @@ import Testing
   @Test(arguments: HostSettings.keys.filter { !["connections", "sessionCommand", "apiBudget"].contains($0) })
   func setting_ofAFileThatOthersCanWriteTo_isRefusedIfItReachesOutside(key: String) throws {
     let job = try Job(),
-      values = ["apiVersion": "\"v65.0\"", "apiReserve": "100", "logRequests": "\"info\"", "recover": "\"refuse\""]
+      values = [
+        "apiVersion": "\"v65.0\"", "apiReserve": "100", "logRequests": "\"info\"", "recover": "\"refuse\"", "history": "\"off\"",
+      ]
     try job.write("{\"\(key)\": \(values[key] ?? "\"/elsewhere\"")}", to: "bootconfig.json", mode: 0o666)
     let message = try job.problem()
     let isRefused = message?.contains("'\(key)' is refused, because it reaches outside the folder") == true

@@ -15,7 +15,7 @@ import Testing
     ImportRecord(line: 2, members: object.map { ($0.key, .json($0.value)) })
   }
 
-  private func typed(_ types: [String: CellType]) -> ImportRules {
+  private func typed(_ types: IdMap<CellType>) -> ImportRules {
     var typed = rules
     typed.foundTypes = types
     return typed
@@ -56,10 +56,37 @@ import Testing
     let entries = try Self.awkward + [#require(try JSONValue(parsing: numbers).objectValue)]
     for entry in entries { columns.note(EntryText(entry.serialized()), withOwnFields: false) }
     for entry in entries {
-      let cells = EntryText(entry.serialized()).cells
-      let record = ImportRecord(line: 2, members: columns.names.map { ($0, .cell(cells[$0] ?? "")) })
+      let cells = EntryText(entry.serialized()).leaves
+      let record = ImportRecord(line: 2, members: columns.names.map { ($0, .cell(cells[$0]?.text ?? "")) })
       #expect(try rules.decide(record, entries: [entry]) == .unchanged, "\(entry.text)")
     }
+  }
+
+  /// Keys with dots, at the top and within objects, and a key that begins with a combining accent.
+  private static let dotted: JSONObject = [
+    "Key": "k", "any": ["a.b": [1, 2], "c": ["d.e": ["f": 5]], "\u{301}x": true, "g.h": ["i": nil]], "a": "text", "a.b": 7,
+  ]
+
+  @Test(
+    arguments: [
+      ("any.a.b", "[3]", ["any", "a.b"], [3]), ("any.c.d.e.f", "6", ["any", "c", "d.e", "f"], 6),
+      ("any.\u{301}x", "false", ["any", "\u{301}x"], false), ("any.g.h.i", "x", ["any", "g.h", "i"], "x"),
+      ("a.b", "8", ["a.b"], 8), ("any.c.new", "x", ["any", "c", "new"], "x"),
+      ("any.g.h.new.two", "x", ["any", "g.h", "new", "two"], "x"),
+      ("any.c.d.e.new", "x", ["any", "c", "d.e", "new"], "x"), ("other.new", "x", ["other", "new"], "x"),
+      ("a", "new", ["a"], "new"),
+    ] as [(String, String, [String], JSONValue)])
+  func cell_ofAKeyWithDots_changesOnlyThatMember(column: String, cell: String, keys: [String], value: JSONValue) throws {
+    let changed = try #require(try updated(cells(["Key": "k", column: cell]), Self.dotted))
+    #expect(changed.value(at: keys) == value, "\(changed.text)")
+    let before = EntryText(Self.dotted.serialized()).leaves, after = EntryText(changed.serialized()).leaves
+    for (path, leaf) in before where path != column { #expect(after[path]?.text == leaf.text, "\(path)") }
+  }
+
+  @Test func places_ofAColumn_areAllThatItCanMean() {
+    #expect(Set(CellPath.places(of: "a.b.c")) == [["a.b.c"], ["a", "b.c"], ["a.b", "c"], ["a", "b", "c"]])
+    #expect(CellPath.places(of: "a") == [["a"]])
+    #expect(CellPath.places(of: "1.2.3.4.5.6.7.8.9").count == 2)
   }
 
   @Test func memberAndPartOfIt_inOneRecord_areRefused() throws {

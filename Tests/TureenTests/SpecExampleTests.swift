@@ -97,6 +97,11 @@ import Tureen
     """,
     "cancelLogin": "login = assert(await(accounts.startLogin, options()))",
   ]
+  /// A sync up with an edit to send, and its plan, for the examples about plans.
+  private static let plans = """
+    assert(await(mobilesync.createSyncUp, {}, "contacts", { fieldlist = { "LastName" }, mergeMode = "OVERWRITE" }, "contactsUp"))
+    plan = assert(await(mobilesync.planSync, "contactsUp"))
+    """
   /// The actions whose examples create the sync that the other examples use.
   private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown", "ensureSync"]
 
@@ -110,6 +115,7 @@ import Tureen
     var setUp = Self.makesTheSync.contains(action) || !service.hasSuffix(".mobilesync") ? "" : "syncs()"
     if service == "tureen.parse" { setUp = "library('\(action)')" }
     setUp += Self.signIns[action] ?? ""
+    if ["planSync", "applyPlan"].contains(action) { setUp += " " + Self.plans }
     let port = HeldPort()
     let runner = try await ScriptRunner(contacts: 3) { $0.redirectURIs.append(ScriptPerson.redirect(port)) }
     let person = ScriptPerson(server: runner.server, port: port)
@@ -138,6 +144,7 @@ import Tureen
       of: """
         world() \(setUp) \(Self.before[action] ?? "")
         local given = tureen.json.decode(with_id [====[\(Self.text(arguments))]====])
+        if type(given) == "table" and given.plan then given.plan = plan end
         if type(given) == "string" then given = await(tureen.sfaccountmanager.getCurrentUser) end
         local answer, err = await(function(success, failure)
           tureen.exec(success, failure, "\(service)", "\(action)", given)

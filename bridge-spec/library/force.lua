@@ -514,7 +514,7 @@ function force.updateNotifications(data, success, failure) end
 function force.notificationAction(notificationId, action, success, failure) end
 
 --- Makes a cache of records on a soup; `init` registers the soup.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param indexSpecs tureen.SoupIndexSpec[]?
 ---@param keyField string?  default "Id"
 ---@param isGlobalStore boolean?

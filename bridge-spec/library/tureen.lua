@@ -5,6 +5,11 @@
 ---@alias tureen.Success fun(payload: any): any
 ---@alias tureen.Failure fun(err: tureen.Error): any
 
+-- Names of the project: tureen init --definitions defines them again with those in its files.
+---@alias tureen.IndexPath string
+---@alias tureen.SoupName string
+---@alias tureen.SyncName string
+
 --- A path of a soup's entries that queries can use.
 ---@class tureen.SoupIndexSpec
 ---@field path string  the field; dots lead into nested objects
@@ -13,17 +18,17 @@
 --- A query; the builders of tureen.smartstore make one.
 ---@class tureen.QuerySpec
 ---@field queryType "exact"|"range"|"like"|"match"|"smart"  the kind of query; it decides which of the other keys are used
----@field indexPath string?  the path to filter by; optional for match
+---@field indexPath tureen.IndexPath?  the path to filter by; optional for match
 ---@field matchKey any  exact: the value; without it nothing is found. match: the full-text expression
 ---@field likeKey string?  a pattern with the wildcards % and _
 ---@field beginKey any  range: the first value; no lower bound if missing
 ---@field endKey any  range: the last value; no upper bound if missing
 ---@field smartSql string?  one SELECT over {soup}, {soup:path} and {soup:_soup}; a comment or a semicolon may follow it
 ---@field args any  the list of values for the ? in smartSql
----@field orderPath string?  the path to sort by
+---@field orderPath tureen.IndexPath?  the path to sort by
 ---@field order ("ascending"|"descending")?
 ---@field pageSize integer?  rows per page
----@field selectPaths string[]?  paths; the query returns rows of their values instead of whole entries
+---@field selectPaths tureen.IndexPath[]?  paths; the query returns rows of their values instead of whole entries
 ---@field lazy boolean?  whether entries are tureen.Record, which parse a field when it is read
 
 --- An edit of one entry, applied in the order of these keys; either `entryId` or `externalId` is required.
@@ -53,9 +58,18 @@
 ---@class tureen.SyncOptions
 ---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
 ---@field fieldlist (string[]|string)?  the fields that uploads send unless the target has field lists; `attributes` in it is ignored
+---@field resolve table?  with MERGE: decides fields that both sides changed, without code, by name: "local", "server" or "ask"; `*` is all others and "ask" unless it is given. A conflict in which a field is asked stays, and so do deletions
 ---@field resolver string?  with MERGE: decides conflicts; registered with mobilesync.registerResolver, else a module that is a function
 ---@field maxPages integer?  the maximum number of pages of one run of a sync down; the run then ends STOPPED with hasMore, and `more` continues it
 ---@field graceMs integer?  how many milliseconds a sync runs before its progress is shown
+
+--- One thing that doctor looks at.
+---@class tureen.HealthCheck
+---@field name "config"|"home"|"store"|"sync"|"net"|"auth"|"clock"
+---@field status "ok"|"note"|"warn"|"fail"|"skipped"
+---@field text string  what is so
+---@field fix string?  what to do; null if nothing is to be done
+---@field details table  the facts, by check
 
 --- How changes are sent; other keys depend on the type.
 ---@class tureen.SyncUpTarget
@@ -75,7 +89,7 @@
 
 --- The changes of a soup by committed transactions since the last report; or the reason why the observer ended.
 ---@class tureen.Change
----@field soupName string?  the soup; this member and all others but the last are in every change
+---@field soupName tureen.SoupName?  the soup; this member and all others but the last are in every change
 ---@field created integer[]?  entry ids; each id is in only one of the lists
 ---@field updated integer[]?
 ---@field removed integer[]?
@@ -93,10 +107,10 @@
 ---@field syncId integer  the same id, under the name that calls use
 ---@field type "syncDown"|"syncUp"
 ---@field name string?  absent for a sync without a name
----@field syncName string?  the same name, under the name that calls use
+---@field syncName tureen.SyncName?  the same name, under the name that calls use
 ---@field target table  as stored, with defaults filled in
 ---@field options table
----@field soupName string
+---@field soupName tureen.SoupName
 ---@field status "NEW"|"STOPPED"|"RUNNING"|"DONE"|"FAILED"
 ---@field progress integer  0 to 100
 ---@field totalSize integer  how many records this run covers; -1 until known
@@ -116,6 +130,7 @@
 ---@field pages integer  pages read, including unchanged ones
 ---@field hasMore boolean  the run ended at options.maxPages before the end of the list; more fetches the rest
 ---@field incomplete boolean  records moved between pages during the run, so some may be missing until the next run
+---@field leftOut integer  entries of an applied plan that were left out, because they were changed since; absent if there are none
 ---@field resumeAt integer  when the server will answer again, if the run is STOPPED for that reason, ms since 1970 UTC; otherwise 0
 ---@field orgId string  the org whose records a sync of a global store fetches; absent before its first run, and for other syncs
 ---@field connection string  the named server of the target; absent for the org
@@ -132,7 +147,7 @@
 
 --- An entry that both sides changed.
 ---@class tureen.SyncConflict
----@field soupName string
+---@field soupName tureen.SoupName
 ---@field entryId integer  the entry's _soupEntryId
 ---@field syncId integer  the sync that found it last
 ---@field kind "changed"|"deletedHere"|"deletedThere"|"unknown"  changed on both sides; deleted on one side and changed on the other; or unknown, if the server's version could not be read
@@ -147,20 +162,20 @@
 
 --- An entry with changes that the server lacks.
 ---@class tureen.DirtyEntry
----@field soupName string
+---@field soupName tureen.SoupName
 ---@field entryId integer  the entry's _soupEntryId
 ---@field recordId string?  the server's id; null if it has none yet
 ---@field title string?  Name, FirstName LastName, name, title or subject, else the server's id
 ---@field action "create"|"update"|"delete"
 ---@field state "waiting"|"skipped"|"held"|"conflict"|"refused"|"inDoubt"  waiting: goes with the next sync up; skipped: a run looked at it and did not send it; held: another run is sending it; conflict: both sides changed it; refused: the server said no; inDoubt: a creation without an answer
 ---@field fields string[]  the changed fields; of a new entry those with a value, of a deletion none
----@field since integer?  when it was changed; null without a history
----@field by table?  who changed it; null without a history
+---@field since integer?  when it was first changed since it was as the server had it, ms since 1970 UTC; null without a history
+---@field by tureen.HistoryActor?  who changed it last; null without a history
 ---@field reason table?  why it is in this state; null if it only waits
 ---@field runs integer?  runs that ended the same way; null without a history
 ---@field lastTry integer?  when the server was asked last, ms since 1970 UTC; null if not known
 ---@field until integer?  until when a creation without an answer waits, ms since 1970 UTC; null if no look-up can decide it
----@field syncName string?  the sync up of the soup, the one that is sending it, or the one that found the conflict
+---@field syncName tureen.SyncName?  the sync up of the soup, the one that is sending it, or the one that found the conflict
 ---@field remedies string[]  what ends the state: words, or commands
 ---@field values table[]?  the changed fields with their values, with `withValues`
 
@@ -189,9 +204,9 @@
 ---@field engine "sqlite"|"postgres"
 ---@field bytes integer
 ---@field walBytes integer?  of SQLite's write-ahead log
----@field history "off"  what is kept about past runs
+---@field history "all"|"names"|"off"  what is kept of the history
 ---@field soups tureen.SoupOverview[]
----@field syncs table[]  as getSyncStatus answers, or with the status ABANDONED if the process died; also with lastSuccess (the end of the last run that succeeded, null after a failure), lastVerified, and owner (the pid and host of the running process, else null)
+---@field syncs table[]  as getSyncStatus answers, or with the status ABANDONED if the process died; also with lastSuccess (the end of the last run that succeeded; after a failure as the history has it, else null), lastVerified (when the last comparison began that found no difference, as the history has it, else null), and owner (the pid and host of the running process, else null)
 
 --- What a home holds.
 ---@class tureen.Overview
@@ -204,6 +219,124 @@
 ---@field apiVersion string
 ---@field apiUsage tureen.ApiUsage?
 ---@field stores tureen.StoreOverview[]
+
+--- How the store would run a smart query.
+---@class tureen.QueryPlan
+---@field steps table[]  id, parent (0 for none) and text, in the words of the database
+---@field scans table[]  the soups that are read as a whole: soupName, and paths, those without an index by which the query filters, joins, groups or sorts
+
+--- The program behind a write or a run.
+---@class tureen.HistoryActor
+---@field kind "script"|"exec"|"repl"|"cli"|"import"|"job"|"inspector"|"host"|"resume"
+---@field name string?  the script without its folder, the command, or the program
+---@field host string  the machine
+---@field uid integer?
+---@field version string  of Tureen
+---@field pid integer?  the process of a run; null elsewhere
+
+--- An attempt of a request, or a step of a run; what does not apply is null.
+---@class tureen.RunEvent
+---@field at integer  when the request was sent or the step was written, ms since 1970 UTC
+---@field kind "request"|"page"|"upload"|"ghosts"|"lookup"|"end"
+---@field soupName tureen.SoupName?
+---@field rows integer?  records of a step; of the end, requests that were not kept
+---@field bytes integer?  of the answer
+---@field server string?  the host of the server
+---@field method string?
+---@field path string?  without the query
+---@field status integer?  null without an answer
+---@field attempt integer?  from 1; higher ones are repetitions
+---@field ms integer?
+---@field error string?  the code of the error
+---@field run integer?  with `requests`
+---@field syncName tureen.SyncName?  with `requests`
+
+--- A run of a sync.
+---@class tureen.SyncRun
+---@field run integer  its number in the store
+---@field syncId integer
+---@field name string?  the sync's name
+---@field kind "syncDown"|"syncUp"|"ghosts"|"verify"|"repair"
+---@field status "RUNNING"|"DONE"|"STOPPED"|"FAILED"|"ABANDONED"
+---@field look boolean  done, and records are left that a person has to look at
+---@field startedAt integer  ms since 1970 UTC
+---@field endedAt integer?
+---@field error table?  domain, code, message, retryable
+---@field limitInfo string?
+---@field warnings string[]
+---@field counts table?  the counts of the sync's state; null before the end
+---@field by tureen.HistoryActor?
+---@field job string?  the attempt of a job, ID/FENCE of tureen job runs
+---@field plan string?  the id of the plan that was applied
+---@field verified table?  of verify and repair: level, equal and complete
+---@field events tureen.RunEvent[]?  with `run`: in the order of time
+---@field omitted integer?  with `run`: requests and steps that were counted and not kept
+---@field errors table[]?  with `run`: failures of requests, by code, with their count
+---@field entries table[]?  with `run`: by cause, its count, and up to 1000 records in all: soupName, entryId, recordId, at, version, reason, fields
+
+--- Runs, or requests.
+---@class tureen.RunList
+---@field history "all"|"names"|"off"  what this program keeps
+---@field runs tureen.SyncRun[]?  without `requests`
+---@field requests tureen.RunEvent[]?  with `requests`
+
+--- A record that differs between a soup and its server.
+---@class tureen.VerifyFinding
+---@field soupName tureen.SoupName
+---@field entryId integer?  null if the soup lacks the record
+---@field recordId string?
+---@field reason "missing"|"extra"|"different"|"behind"|"computed"|"dirty"|"moving"  behind: the next run brings it; computed: other values under the same date; moving: changed meanwhile
+---@field fields string[]  the fields that differ
+---@field text string  why, and what ends it; without values
+
+--- How a soup differs from what its server would send.
+---@class tureen.VerifyResult
+---@field syncName tureen.SyncName?
+---@field syncId integer
+---@field level "count"|"ids"|"content"
+---@field equal boolean  whether the soup has what the server would send, apart from local changes
+---@field complete boolean  false if records were changed while they were compared
+---@field local integer  entries of the sync
+---@field server integer  records that the server would send
+---@field compared integer  records that both have and that were compared
+---@field requests integer  attempts of requests
+---@field digest string?  a hash of what the soup has of the server: two stores with the same records have the same one; null for count
+---@field missing tureen.VerifyFinding[]  the first 1000
+---@field extra tureen.VerifyFinding[]  the first 1000
+---@field different tureen.VerifyFinding[]  the first 1000
+---@field counts table  all of them by reason; those that are 0 are left out
+---@field repaired table?  with `repair`: stored, removed and left
+
+--- Why an entry looks as it does.
+---@class tureen.EntryExplanation
+---@field history "all"|"names"|"off"
+---@field soupName tureen.SoupName
+---@field entryId integer?  null for a record that is not known
+---@field recordId string?
+---@field title string?
+---@field state "clean"|"removed"|"unknown"|"waiting"|"skipped"|"held"|"conflict"|"refused"|"inDoubt"
+---@field text string  one sentence that says it all
+---@field why table[]  code and text of each reason
+---@field owners string[]  the syncs that bring the record
+---@field next table[]  syncName, expect (send, conflict, wait, skip, blocked or none) and text: what the next sync up does
+---@field log table[]  what happened, newest first: at, run, syncName, by, version, cause, reason, fields, changes (name, from, to), times, certain, text
+---@field fields table[]  name, value, base, server, and from: kind (server, local, merge, resolver, policy, discard, repair, unknown), run, at, by, certain
+
+--- What a sync up would send; nothing was sent.
+---@class tureen.SyncPlan
+---@field format "tureen-plan/1"
+---@field id string  a UUID
+---@field madeAt integer  ms since 1970 UTC
+---@field by table  the program that made it
+---@field looked boolean  whether the server was asked about the records
+---@field mergeMode "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE"
+---@field server table  org and userId, or connection and url (a hash)
+---@field store table  id, storeName and isGlobalStore
+---@field sync table  id, name, and definition (a hash)
+---@field summary table  how many entries it creates, updates, upserts and deletes; conflicts, blocked, waiting, skipped; apiCalls, null if not known
+---@field unknown string[]  what is not planned
+---@field entries table[]  in the order of the run: soupName, entryId, version, action, recordId, title, expect (send, merge, conflict, skip, wait or blocked), request, why (code and text), fields (name, base, local, server, changed, sent); family, the other members that are sent together
+---@field requests table[]  in order: n, purpose (look, search, send or read), server, method, path, records, bytes, apiCalls; null if functions of a script make them
 
 --- The credentials that requests use.
 ---@class tureen.Credentials
@@ -326,6 +459,7 @@
 ---@field accounts "one"|"home"|nil  the accounts that the script sees and may switch to: the current one, or all of the home
 ---@field apiBudget integer?  API calls a day that all hosts of a database make together
 ---@field apiReserve integer|string|nil  API calls of the org to leave for others: a number, or a part such as "10%"
+---@field history "all"|"names"|"off"|nil  how much of its history a store keeps; names leaves out values and texts of servers
 ---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
 ---@field storeKeyFile string?  a file with the encryption key of the stores; set at most one of these three
 ---@field storeKeyVariable string?  the environment variable that holds the key
@@ -372,6 +506,7 @@ local Timer = {}
 ---@field mobilesync tureen.mobilesync
 ---@field keyvalue tureen.keyvalue
 ---@field asset tureen.asset
+---@field host tureen.host
 ---@field parse tureen.parse
 ---@field sdkinfo tureen.sdkinfo
 ---@field document tureen.document
@@ -438,14 +573,14 @@ function tureen.pending() end
 
 --- Runs fn in its own coroutine. An error in it goes to the tasks that await it, else to tureen.onerror.
 ---@param fn function
----@param ... any
+---@param ... tureen.SoupName|tureen.SyncName|any
 ---@return tureen.Task
 function tureen.async(fn, ...) end
 
 --- Calls fn with its own callbacks and waits for the answer, or waits for a task. For a function that waits by itself,
 --- such as sleep, it just calls fn(...). A coroutine that a task resumes cannot wait: that raises an error.
 ---@param fn function|tureen.Task
----@param ... any
+---@param ... tureen.SoupName|tureen.SyncName|any
 ---@return any value
 ---@return tureen.Error err  nil on success
 function tureen.await(fn, ...) end
@@ -681,6 +816,19 @@ local exec = {}
 ---@return integer? id  the id for tureen.cancel
 function exec.exec(pluginVersion, success, error, service, action, args) end
 
+--- The home and the settings of this host. Not for restricted scripts.
+---@class tureen.host
+local host = {}
+
+--- Checks the home, the stores, the syncs and the servers, and says how to mend what is wrong.
+---@param options {offline: boolean?, deep: boolean?, fix: boolean?}?
+---@param success (fun(report: {checks: tureen.HealthCheck[], summary: table}): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(report: {checks: tureen.HealthCheck[], summary: table}): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function host.doctor(options, success, failure) end
+
 --- Named key-value stores beside the soups. A value is any sequence of bytes.
 ---@class tureen.keyvalue
 local keyvalue = {}
@@ -819,46 +967,49 @@ local mobilesync = {}
 
 --- Creates a sync down and runs it.
 ---@param target table
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param options tureen.SyncOptions?
----@param syncName string?
+---@param syncName tureen.SyncName?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: table, soupName: tureen.SoupName, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: table, soupName: tureen.SoupName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: tureen.SoupName, options: tureen.SyncOptions?, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: tureen.SoupName, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: tureen.SoupName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.syncDown(target, soupName, options, syncName, success, failure) end
 
 --- Creates a sync up and runs it: it sends every dirty entry.
 ---@param target tureen.SyncUpTarget?
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param options tureen.SyncOptions
----@param syncName string?
+---@param syncName tureen.SyncName?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: tureen.SyncUpTarget?, soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, options: tureen.SyncOptions, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: tureen.SoupName, options: tureen.SyncOptions, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, options: tureen.SyncOptions, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.syncUp(target, soupName, options, syncName, success, failure) end
 
 --- Runs a saved sync again, starting where the last run ended.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
+---@param options { maxRequests: integer? }?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(syncIdOrName: integer|tureen.SyncName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, options: { maxRequests: integer? }?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
-function mobilesync.reSync(syncIdOrName, success, failure) end
+function mobilesync.reSync(syncIdOrName, options, success, failure) end
 
 --- Creates a named sync, or gives it another definition, and runs it from where its last run left off. If the source or
 --- destination of its records changed, it starts over.
@@ -872,104 +1023,117 @@ function mobilesync.ensureSync(definition, success, failure) end
 
 --- Runs a saved sync down again from the beginning of its list; entries stay until the page that replaces them is
 --- stored.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.refresh(syncIdOrName, success, failure) end
 
 --- Continues a sync down that ended at its maxPages, for the same number of pages. It ends DONE at once if there are no
 --- more pages.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.more(syncIdOrName, success, failure) end
 
 --- Returns the state of a saved sync.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@param success (fun(sync: tureen.SyncState|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(sync: tureen.SyncState|lightuserdata): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 
 --- Deletes a saved sync. Does nothing if it does not exist.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
 --- Removes clean entries that the server would no longer send. With mergeMode MERGE, locally changed entries whose
 --- record is deleted become conflicts.
----@param syncIdOrName integer|string
----@param options { force: boolean? }?
+---@param syncIdOrName integer|tureen.SyncName
+---@param options { force: boolean?, maxRequests: integer? }?
 ---@param success (fun(removed: integer): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, options: { force: boolean? }?, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(syncIdOrName: integer|tureen.SyncName, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, options: { force: boolean?, maxRequests: integer? }?, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(removed: integer): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.cleanResyncGhosts(syncIdOrName, options, success, failure) end
 
+--- Compares the soup of a sync down with what its server would send. Local changes do not count as differences. Without
+--- `repair` nothing but the history is written. A `rest` target needs `ghosts` with the mode fullList.
+---@param syncIdOrName integer|tureen.SyncName
+---@param options { level: string?, repair: boolean?, max: integer? }?
+---@param success (fun(result: tureen.VerifyResult): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(syncIdOrName: integer|tureen.SyncName, success: (fun(result: tureen.VerifyResult): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, options: { level: string?, repair: boolean?, max: integer? }?, success: (fun(result: tureen.VerifyResult): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(result: tureen.VerifyResult): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.verifySync(syncIdOrName, options, success, failure) end
+
 --- Stops a running sync at its next page or batch.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.cancelSync(syncIdOrName, success, failure) end
 
 --- Saves a sync down without running it.
 ---@param target table
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param options tureen.SyncOptions?
----@param syncName string?
+---@param syncName tureen.SyncName?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: table, soupName: tureen.SoupName, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: table, soupName: tureen.SoupName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: tureen.SoupName, options: tureen.SyncOptions?, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: tureen.SoupName, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: tureen.SoupName, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.createSyncDown(target, soupName, options, syncName, success, failure) end
 
 --- Saves a sync up without running it.
 ---@param target tureen.SyncUpTarget?
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param options tureen.SyncOptions
----@param syncName string?
+---@param syncName tureen.SyncName?
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(target: tureen.SyncUpTarget?, soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, options: tureen.SyncOptions, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: tureen.SoupName, options: tureen.SyncOptions, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, options: tureen.SyncOptions, syncName: tureen.SyncName?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.createSyncUp(target, soupName, options, syncName, success, failure) end
 
 --- Returns whether a saved sync with this name exists.
----@param syncName string
+---@param syncName tureen.SyncName
 ---@param success (fun(isThere: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: (fun(isThere: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: tureen.SyncName, success: (fun(isThere: boolean): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.hasSyncWithName(syncName, success, failure) end
 
@@ -1076,17 +1240,67 @@ function mobilesync.getDirtyEntries(filter, success, failure) end
 
 --- Drops local changes, all in one transaction: an entry becomes what the server is known to have, and a deletion is
 --- taken back. Entries stay while an upload of them has no answer or a sync of the soup runs.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entryIds integer[]
 ---@param options {fields: string[]?, created: boolean?}?
 ---@param success (fun(result: {discarded: table[], kept: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(soupName: string, entryIds: integer[], success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], options: {fields: string[]?, created: boolean?}?, success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, entryIds: integer[], success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIds: integer[], options: {fields: string[]?, created: boolean?}?, success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIds: integer[], success: (fun(result: {discarded: table[], kept: table[]}): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.discardChanges(soupName, entryIds, options, success, failure) end
+
+--- Lists what the runs of syncs did, as the store's history has it: the result, who ran them and what they cost; of one
+--- run also its requests, steps and records. Changes nothing; a run whose process died is ABANDONED here and stays as
+--- it is.
+---@param filter {syncName: string?, syncId: integer?, since: integer?, failed: boolean?, run: integer?, requests: boolean?, before: integer?, limit: integer?}?
+---@param success (fun(list: tureen.RunList): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(success: (fun(list: tureen.RunList): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {syncName: string?, syncId: integer?, since: integer?, failed: boolean?, run: integer?, requests: boolean?, before: integer?, limit: integer?}?, success: (fun(list: tureen.RunList): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(list: tureen.RunList): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.getRuns(filter, success, failure) end
+
+--- Says what a sync up would send, entry by entry and request by request, and changes nothing. It asks the server only
+--- with server.
+---@param syncIdOrName integer|tureen.SyncName
+---@param options {server: boolean?, maxRequests: integer?}?
+---@param success (fun(plan: tureen.SyncPlan): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(syncIdOrName: integer|tureen.SyncName, success: (fun(plan: tureen.SyncPlan): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, options: {server: boolean?, maxRequests: integer?}?, success: (fun(plan: tureen.SyncPlan): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, success: (fun(plan: tureen.SyncPlan): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.planSync(syncIdOrName, options, success, failure) end
+
+--- Sends what a plan says, as far as its entries are still as the plan saw them; others are left out, with a warning. A
+--- plan is applied once.
+---@param plan tureen.SyncPlan
+---@param options {allOrNothing: boolean?}?
+---@param success (fun(sync: tureen.SyncState): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(plan: tureen.SyncPlan, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, plan: tureen.SyncPlan, options: {allOrNothing: boolean?}?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, plan: tureen.SyncPlan, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.applyPlan(plan, options, success, failure) end
+
+--- Says why an entry looks as it does, and what the next sync up does with it. Also what happened to it, and where the
+--- value of each field comes from. Changes nothing and asks no server.
+---@param soupName tureen.SoupName
+---@param entryIdOrRecordId integer|string
+---@param success (fun(told: tureen.EntryExplanation): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIdOrRecordId: integer|string, success: (fun(told: tureen.EntryExplanation): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function mobilesync.explainEntry(soupName, entryIdOrRecordId, success, failure) end
 
 --- Saves the named syncs of usersyncs.json that are missing from the signed-in user's store or differ there. The first
 --- use of the store does the same.
@@ -1105,51 +1319,51 @@ function mobilesync.setupGlobalSyncsFromDefaultConfig(success, failure) end
 
 --- Stores a new entry that the next sync up creates on the server: with `attributes.type`, the flags of a created entry
 --- and, if the fields have no id, a local id.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param sobjectType string  the type's name, such as "Contact"
 ---@param fields table
 ---@param idField string?  the target's idFieldName; default "Id"
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, idField: string?, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, sobjectType: string, fields: table, idField: string?, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, failure) end
 
 --- Stores an entry with changes and marks it: the next sync up sends it.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entry table  the entry as read from the soup, with its _soupEntryId; the table is not changed
 ---@param changes table?  the fields to set
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, changes: table?, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entry: table, changes: table?, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.markUpdated(soupName, entry, changes, success, failure) end
 
 --- Marks an entry as deleted: the next sync up deletes it on the server and then locally. It only removes an entry that
 --- was created locally.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entry table  the entry as read from the soup, with its _soupEntryId
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.markDeleted(soupName, entry, success, failure) end
 
 --- Undoes markUpdated and markDeleted: the next sync up skips the entry. An entry that was created locally stays
 --- marked. The fields keep their local values until a sync down fetches the record.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entry table  the entry as read from the soup, with its _soupEntryId
 ---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.unmark(soupName, entry, success, failure) end
 
@@ -1161,19 +1375,19 @@ function mobilesync.registerResolver(name, resolver) end
 
 --- Returns an iterator over the pages of a sync down with `maxPages`, for a task: each step runs the sync for that many
 --- pages and returns its state.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@return fun(): tureen.SyncState? next
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string): fun(): tureen.SyncState?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName): fun(): tureen.SyncState?
 function mobilesync.pages(syncIdOrName) end
 
 --- Calls a function with the state at each change of a sync. With `grace` it follows the progress bar of `tureen run`:
 --- no call in the first `options.graceMs` of a run, then at most five a second and one at the end; a failure is always
 --- reported. Returns a function that stops the calls.
----@param syncIdOrName integer|string
+---@param syncIdOrName integer|tureen.SyncName
 ---@param fn fun(state: tureen.SyncState)
 ---@param options { grace: boolean? }?
 ---@return fun() stop
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, fn: fun(state: tureen.SyncState), options: { grace: boolean? }?): fun()
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|tureen.SyncName, fn: fun(state: tureen.SyncState), options: { grace: boolean? }?): fun()
 function mobilesync.onProgress(syncIdOrName, fn, options) end
 
 --- Registers the function behind the key `transform` of targets `{type = "rest"}`: it gets an item and returns it with
@@ -2290,150 +2504,150 @@ local Observer = {}
 local smartstore = {}
 
 --- Creates a soup. An existing soup stays as it is.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 
 --- Returns whether a soup exists.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param success (fun(exists: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.soupExists(soupName, success, failure) end
 
 --- Returns the index specs of a soup.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param success (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, success: (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 
 --- Changes the index specs of a soup. Readers see either the old soup or the new one, even after a crash.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param reIndexData boolean?
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failure) end
 
 --- Fills indexes from the entries. Time stamps and versions of the entries stay.
----@param soupName string
----@param paths string[]
+---@param soupName tureen.SoupName
+---@param paths tureen.IndexPath[]
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, paths: tureen.IndexPath[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.reIndexSoup(soupName, paths, success, failure) end
 
 --- Removes a soup with its entries. Does nothing if it does not exist.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.removeSoup(soupName, success, failure) end
 
 --- Removes all entries of a soup.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.clearSoup(soupName, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entries table[]
 ---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entries: table[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entries table[]
----@param externalIdPath string
+---@param externalIdPath tureen.IndexPath
 ---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entries: table[], externalIdPath: tureen.IndexPath, success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath, success, failure) end
 
 --- Edits entries, all of them or none, each as it is stored when the edit is applied. A patch changes only the members
 --- that it names.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param patches tureen.EntryPatch[]
----@param externalIdPath string?
+---@param externalIdPath tureen.IndexPath?
 ---@param success (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(soupName: string, patches: tureen.EntryPatch[], success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, patches: tureen.EntryPatch[], externalIdPath: string?, success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, patches: tureen.EntryPatch[], success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, patches: tureen.EntryPatch[], success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, patches: tureen.EntryPatch[], externalIdPath: tureen.IndexPath?, success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, patches: tureen.EntryPatch[], success: (fun(edited: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.patchSoupEntries(soupName, patches, externalIdPath, success, failure) end
 
 --- Stores records that a script fetched from a server itself, all of them or none, as a page of a sync down does.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param records table[]
 ---@param mode "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE"
 ---@param options {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?
 ---@param success (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", options: {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?, success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(soupName: tureen.SoupName, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", options: {externalIdPath: string?, modificationDateFieldName: string?, partial: boolean?, kept: string[]?, onlyKnown: boolean?}?, success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, records: table[], mode: "OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE", success: (fun(merged: (tureen.EditedEntry|lightuserdata)[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.mergeServerRecords(soupName, records, mode, options, success, failure) end
 
 --- Returns entries by their ids. Missing entries are left out.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entryIds integer[]
 ---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIds: integer[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) end
 
 --- Removes entries by their ids, or the entries on the first page of a query. One of the two arguments is required.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failure) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
----@param soupName string
+---@param soupName tureen.SoupName
 ---@param querySpec tureen.QuerySpec
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.querySoup(soupName, querySpec, success, failure) end
 
@@ -2445,6 +2659,16 @@ function smartstore.querySoup(soupName, querySpec, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function smartstore.runSmartQuery(querySpec, success, failure) end
+
+--- Returns how the store would run a smart SQL statement, and which soups it would read from the first entry to the
+--- last, without running it.
+---@param querySpec tureen.QuerySpec
+---@param success (fun(plan: tureen.QueryPlan): any)?
+---@param failure tureen.Failure?
+---@return tureen.Call? call  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: (fun(plan: tureen.QueryPlan): any)?, failure: tureen.Failure?): tureen.Call?
+---@nodiscard
+function smartstore.getQueryPlan(querySpec, success, failure) end
 
 --- Moves a cursor to another page. `moveCursorToNextPage` and `moveCursorToPreviousPage` call it too.
 ---@param cursor tureen.Cursor
@@ -2485,11 +2709,11 @@ function smartstore.closeCursor(cursor, success, failure) end
 
 --- Reports committed changes until it is closed. You need not keep a reference to the observer; it does not count as
 --- pending.
----@param soupNameOrQuerySpec string|tureen.QuerySpec
+---@param soupNameOrQuerySpec tureen.SoupName|tureen.QuerySpec
 ---@param callback fun(change: tureen.Change)
 ---@param error tureen.Failure?
 ---@return tureen.Observer
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupNameOrQuerySpec: string|tureen.QuerySpec, callback: fun(change: tureen.Change), error: tureen.Failure?): tureen.Observer
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupNameOrQuerySpec: tureen.SoupName|tureen.QuerySpec, callback: fun(change: tureen.Change), error: tureen.Failure?): tureen.Observer
 function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 
 --- Closes an observer. Does nothing if it does not exist.
@@ -2561,51 +2785,51 @@ function smartstore.removeAllStores(success, failure) end
 function smartstore.removeAllGlobalStores(success, failure) end
 
 --- Builds a query for all entries of a soup, ordered by a path.
----@param path string?
+---@param path tureen.IndexPath?
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
----@param selectPaths string[]?
+---@param selectPaths tureen.IndexPath[]?
 ---@return tureen.QuerySpec
 function smartstore.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 
 --- Builds a query for entries whose path has this value. Note that the page size comes before the order.
----@param path string?
+---@param path tureen.IndexPath?
 ---@param matchKey any
 ---@param pageSize integer?
 ---@param order ("ascending"|"descending")?
----@param orderPath string?
----@param selectPaths string[]?
+---@param orderPath tureen.IndexPath?
+---@param selectPaths tureen.IndexPath[]?
 ---@return tureen.QuerySpec
 function smartstore.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths) end
 
 --- Builds a query for entries between two values, both included; a missing value means no bound.
----@param path string?
+---@param path tureen.IndexPath?
 ---@param beginKey any
 ---@param endKey any
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
----@param orderPath string?
----@param selectPaths string[]?
+---@param orderPath tureen.IndexPath?
+---@param selectPaths tureen.IndexPath[]?
 ---@return tureen.QuerySpec
 function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths) end
 
 --- Builds a query for entries whose path matches a pattern with the wildcards % and _.
----@param path string?
+---@param path tureen.IndexPath?
 ---@param likeKey string?
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
----@param orderPath string?
----@param selectPaths string[]?
+---@param orderPath tureen.IndexPath?
+---@param selectPaths tureen.IndexPath[]?
 ---@return tureen.QuerySpec
 function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths) end
 
 --- Builds a full-text query of a path, or of all paths if it is nil.
----@param path string?
+---@param path tureen.IndexPath?
 ---@param matchKey any
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
----@param orderPath string?
----@param selectPaths string[]?
+---@param orderPath tureen.IndexPath?
+---@param selectPaths tureen.IndexPath[]?
 ---@return tureen.QuerySpec
 function smartstore.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths) end
 

@@ -16,6 +16,18 @@ public enum ConflictResolution: Sendable, Equatable {
   case skip
 }
 
+extension ConflictResolution {
+  /// Its word in the history.
+  var word: String {
+    switch self {
+    case .local: "mine"
+    case .server: "theirs"
+    case .record: "merge"
+    case .skip: "skip"
+    }
+  }
+}
+
 /// Resolves conflicts of syncs with ``MergeMode/merge``, one at a time, outside of transactions.
 ///
 /// The run waits for it. If it throws, that conflict stays and the run goes on with the other
@@ -45,35 +57,41 @@ extension StoreTransaction {
   /// - Returns: The resulting entry; nil if it was removed.
   /// - Throws: ``SyncError`` `.conflictUnresolved` if the server's version is requested and not
   ///   known.
+  /// - Parameter resolver: The name of the resolver that decided; nil for a person or a program.
   @discardableResult
-  func resolve(_ conflict: SyncConflict, _ resolution: ConflictResolution) throws -> StoredEntry? {
+  func resolve(_ conflict: SyncConflict, _ resolution: ConflictResolution, by resolver: String? = nil) throws -> StoredEntry? {
     guard let record = try self.conflict(of: conflict.entryId, in: conflict.soupName) else { return nil }
-    let settling = ConflictSettling(
+    let resolved = ResolvedConflict(
       conflict: conflict, server: try ServerVersion(record.server),
       fields: TargetFields(id: record.idField, modificationDate: record.dateField))
     switch resolution {
     case .skip: break
-    case .local: try keep(settling.merged, settling)
-    case .record(let given): try keep(settling.applying(given), settling)
-    case .server: try adoptServer(settling)
+    case .local: try keep(resolved.merged, resolved)
+    case .record(let given): try keep(resolved.applying(given), resolved)
+    case .server: try adoptServer(resolved)
     }
-    return try entry(conflict.entryId, in: conflict.soupName)
+    let entry = try entry(conflict.entryId, in: conflict.soupName)
+    try note(
+      EntryChange(
+        .resolved, conflict.entryId, version: entry?.version ?? conflict.version + 1, reason: resolver ?? resolution.word,
+        fields: conflict.fields, recordId: resolved.fields.id(of: conflict.local)), in: conflict.soupName)
+    return entry
   }
 
-  private func keep(_ entry: JSONObject, _ settling: ConflictSettling) throws {
-    let id = settling.conflict.entryId, soup = settling.conflict.soupName
+  private func keep(_ entry: JSONObject, _ resolved: ResolvedConflict) throws {
+    let id = resolved.conflict.entryId, soup = resolved.conflict.soupName
     _ = try replace(id, with: entry, in: soup)
     try forgetConflict(of: id, in: soup)
-    if settling.server == .unknown { try forgetBase(of: id, in: soup) }
-    guard entry.hasFlag(LocalField.local), let base = settling.nextBase else { return }
+    if resolved.server == .unknown { try forgetBase(of: id, in: soup) }
+    guard entry.hasFlag(LocalField.local), let base = resolved.nextBase else { return }
     try setBase(of: id, in: soup, to: base.serialized())
   }
 
-  private func adoptServer(_ settling: ConflictSettling) throws {
-    let id = settling.conflict.entryId, soup = settling.conflict.soupName
-    switch settling.server {
+  private func adoptServer(_ resolved: ResolvedConflict) throws {
+    let id = resolved.conflict.entryId, soup = resolved.conflict.soupName
+    switch resolved.server {
     case .deleted: try remove([id], from: soup)
-    case .record(let record): _ = try replace(id, with: settling.clean(record), in: soup)
+    case .record(let record): _ = try replace(id, with: resolved.clean(record), in: soup)
     case .unknown:
       throw SyncError(
         .conflictUnresolved,
@@ -85,7 +103,7 @@ extension StoreTransaction {
 }
 
 /// Computes the entry and its base after a conflict is resolved. No store, network or clock.
-struct ConflictSettling: Sendable {
+struct ResolvedConflict: Sendable {
   let conflict: SyncConflict
   let server: ServerVersion
   let fields: TargetFields

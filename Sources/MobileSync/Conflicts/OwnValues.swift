@@ -29,10 +29,11 @@ package struct OwnValues: Sendable, Equatable {
     for one in unanswered {
       if let sent = one[key], ServerForm.isMade(of: sent, value) { return sent }
     }
+    guard let accepted, let base else { return nil }
+    // A checkbox that a create leaves out is false there.
+    guard let sent = accepted[key] else { return value == false && (base[key] ?? .null).isNull ? .null : nil }
     // A base with another value is newer than the upload.
-    guard let sent = accepted?[key], let before = base?[key], RecordMerge.same(before, sent),
-      ServerForm.isMade(of: sent, value)
-    else { return nil }
+    guard let before = base[key], RecordMerge.same(before, sent), ServerForm.isMade(of: sent, value) else { return nil }
     return sent
   }
 
@@ -55,11 +56,17 @@ enum ServerForm {
     case (.null, .bool(let flag)): return !flag
     case (.string(let text), .bool(let flag)): return text.lowercased() == (flag ? "true" : "false")
     case (.string(let a), .string(let b)): return isMade(of: a, b)
+    case (.array(let a), .array(let b)): return a.count == b.count && zip(a, b).allSatisfy(isMade)
+    case (.object(let a), .object(let b)):
+      return a.allSatisfy { key, value in isMade(of: value, b[key] ?? .null) } && b.allSatisfy { key, _ in a[key] != nil }
+    // A double cannot hold 1e400, and JSON has no infinity.
+    case (_, .null): return sent.doubleValue?.isInfinite ?? false
     default: break
     }
     if let text = sent.stringValue, let number = stored.doubleValue { return Double(text) == number }
     guard let a = sent.doubleValue, let b = stored.doubleValue else { return false }
-    return isRounded(a, b)
+    // Many servers keep numbers as doubles: 2^53 + 1 comes back as 2^53.
+    return a == b || isRounded(a, b)
   }
 
   /// Returns whether a number has fewer decimals than another one, which it is close to.

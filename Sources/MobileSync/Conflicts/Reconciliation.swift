@@ -51,6 +51,8 @@ enum Reconciliation: Sendable, Equatable {
 struct Reconciler: Sendable {
   let syncId: Int64
   let mergeMode: MergeMode
+  /// Decides fields that both sides changed, with ``MergeMode/merge``.
+  var policy: ConflictPolicy?
   /// Whether the sync is a sync down, which then owns the entries.
   let isDown: Bool
   /// Ms since 1970 UTC.
@@ -65,34 +67,59 @@ struct Reconciler: Sendable {
     }
     var stored = try StoredCandidates(zip(candidates, isSame).filter(\.1).map(\.0), in: transaction)
     return try zip(candidates, isSame).map { candidate, isSame in
-      isSame ? try reconcile(candidate, stored.next(candidate, in: transaction), in: transaction) : nil
+      guard isSame else { return nil }
+      let known = try stored.next(candidate, in: transaction)
+      let outcome = try reconcile(candidate, known, in: transaction)
+      try note(outcome, of: candidate, known, in: transaction)
+      return outcome
     }
+  }
+
+  /// Adds the outcome to the history.
+  private func note(
+    _ outcome: Reconciliation?, of candidate: ConflictCandidate, _ known: StoredCandidates.Stored,
+    in transaction: StoreTransaction
+  ) throws {
+    guard transaction.history != nil, let outcome, outcome != .untouched, let entry = known.entry else { return }
+    let local = try entry.object(), server = candidate.server.record
+    let merge = server.map {
+      RecordMerge(
+        base: RecordMerge.base(known.base, fitting: local, candidate.fields), local: local, server: $0, fields: candidate.fields,
+        own: known.own)
+    }
+    var change = EntryChange(
+      .merged, entry.id, version: entry.version + 1, fields: merge?.remoteChanges, recordId: candidate.fields.id(of: local))
+    switch outcome {
+    case .conflict:
+      change.cause = .conflict
+      change.version = entry.version
+      let isDeletedHere = local.hasFlag(LocalField.deleted)
+      change.fields = isDeletedHere ? merge?.remoteChanges : merge?.conflicts
+      change.reason =
+        candidate.server == .deleted ? "deletedThere" : local.hasFlag(LocalField.deleted) ? "deletedHere" : "changed"
+    case .settled: change.cause = .settled
+    case .merged, .untouched: break
+    }
+    // The merge above knows no policy: it has conflicts although the outcome has none.
+    if !outcome.isConflict, policy != nil, let merge, !merge.conflicts.isEmpty {
+      (change.cause, change.reason) = (.resolved, ConflictPolicy.reason)
+      change.fields = merge.conflicts
+    }
+    try transaction.note(change, in: candidate.soup)
   }
 
   private func reconcile(
     _ candidate: ConflictCandidate, _ stored: StoredCandidates.Stored, in transaction: StoreTransaction
   ) throws -> Reconciliation? {
     guard let local = try stored.entry?.object(), local.hasFlag(LocalField.local) else { return nil }
-    let isDeletedHere = local.hasFlag(LocalField.deleted)
-    if candidate.isUnmergeable { return try note(candidate, stored.conflict, in: transaction) }
-    guard let server = candidate.server.record else {
-      // Both sides deleted it, so there is no conflict.
-      if candidate.server == .deleted, isDeletedHere { return .untouched }
-      return try note(candidate, stored.conflict, in: transaction)
+    switch ReconcileDecision(candidate, local, stored, self) {
+    case .untouched(let forgetsConflict):
+      if forgetsConflict { try transaction.forgetConflict(of: candidate.entryId, in: candidate.soup) }
+      return .untouched
+    case .conflict: return try note(candidate, stored.conflict, in: transaction)
+    case .settled(let merge, let base): return try markClean(candidate, merge, base, in: transaction)
+    case .merged(let merge, let base): return try combine(candidate, merge, base, local, in: transaction)
     }
-    let base = RecordMerge.base(stored.base, fitting: local, candidate.fields)
-    let merge = RecordMerge(base: base, local: local, server: server, fields: candidate.fields, own: stored.own)
-    guard mergeMode == .merge else {
-      let changes = isDeletedHere || base == nil ? merge.remoteChanges : merge.foreignChanges
-      // A newer date alone proves nothing if there is a base: it may come from our own upload.
-      let isChanged = !changes.isEmpty || candidate.isNewerOnServer && base == nil
-      return isChanged ? try note(candidate, stored.conflict, in: transaction) : .untouched
-    }
-    if isDeletedHere ? !merge.remoteChanges.isEmpty : !merge.conflicts.isEmpty {
-      return try note(candidate, stored.conflict, in: transaction)
-    }
-    if merge.isSettled, !isDeletedHere { return try markClean(candidate, merge, base, in: transaction) }
-    return try combine(candidate, merge, base, local, server, in: transaction)
   }
 
   /// - Parameter known: The conflict of the entry that is already stored.
@@ -128,16 +155,15 @@ struct Reconciler: Sendable {
   /// Merges the server's changes into the entry; the entry stays dirty, and the server's version
   /// becomes its base.
   private func combine(
-    _ candidate: ConflictCandidate, _ merge: RecordMerge, _ base: JSONObject?, _ local: JSONObject, _ server: JSONObject,
+    _ candidate: ConflictCandidate, _ merge: RecordMerge, _ base: JSONObject?, _ local: JSONObject,
     in transaction: StoreTransaction
   ) throws -> Reconciliation {
     try transaction.forgetConflict(of: candidate.entryId, in: candidate.soup)
-    // A sync up does not write a mere newer date: the next check finds it again.
-    guard merge.merged != local, isDown || !merge.remoteChanges.isEmpty else { return .untouched }
     try write(merge.merged, base, of: candidate, in: transaction)
     try transaction.setBase(
       of: candidate.entryId, in: candidate.soup,
-      to: RecordMerge.base(base, after: candidate.extras(of: local, base).replacing(with: server)).serialized())
+      to: RecordMerge.base(base, after: candidate.extras(of: local, base).replacing(with: candidate.server.record ?? [:]))
+        .serialized())
     return merge.remoteChanges.isEmpty ? .untouched : .merged
   }
 

@@ -31,28 +31,32 @@ struct RecordMerge: Sendable, Equatable {
   private(set) var remoteChanges: [String] = []
   /// Remote changes to a value that differs from the local one.
   private(set) var foreignChanges: [String] = []
-  /// Fields changed on both sides, to different values.
+  /// Fields changed on both sides, to different values, that are not decided.
   private(set) var conflicts: [String] = []
+  /// Whether a policy has decided fields that both sides changed.
+  private(set) var isDecidedByPolicy = false
   /// The entry with the server's changes; conflicting fields keep the local value.
   private(set) var merged: JSONObject
   /// Whether the server has every local change, so that nothing is left to send.
   private(set) var isSettled = true
+  private let policy: ConflictPolicy?
 
   /// - Parameter own: The values of our own uploads; the server's values that come from them are
   ///   not remote changes.
-  init(base: JSONObject?, local: JSONObject, server: JSONObject, fields: TargetFields, own: OwnValues? = nil) {
+  /// - Parameter policy: Decides fields that both sides changed.
+  init(
+    base: JSONObject?, local: JSONObject, server: JSONObject, fields: TargetFields, own: OwnValues? = nil,
+    policy: ConflictPolicy? = nil
+  ) {
     merged = local
-    let own = own?.values(in: server, base: base) ?? [:]
-    var keys = local.keys
-    keys += server.keys.filter { local[$0] == nil }
+    self.policy = policy
+    let own = fields.withoutOwnPaths(own?.values(in: server, base: base) ?? [:])
+    let base = base.map(fields.withoutOwnPaths)
+    let ours = fields.withoutOwnPaths(local), theirs = fields.withoutOwnPaths(server)
+    var keys = ours.keys
+    keys += theirs.keys.filter { ours[$0] == nil }
     for key in keys where !RecordMerge.isBookkeeping(key, fields) {
-      guard fields.hasOwnPaths(in: key) else {
-        merge(key, base, local[key], server[key], own[key])
-        continue
-      }
-      func content(_ object: JSONObject) -> JSONValue? { fields.withoutOwnPaths(object)[key] }
-      let ours = own[key].flatMap { content(JSONObject([(key, $0)])) }
-      merge(key, base.map(fields.withoutOwnPaths), content(local), content(server), ours)
+      merge(key, base, ours[key], theirs[key], own[key])
     }
     for path in [fields.id, fields.modificationDate] + RecordMerge.serverOwn(fields) {
       guard let value = Projection.value(server, path) else { continue }
@@ -90,8 +94,20 @@ struct RecordMerge: Sendable, Equatable {
     if agree || !isChangedHere {
       merged[key] = theirs
     } else {
+      decide(key, theirs, isChangedThere: isChangedThere)
+    }
+  }
+
+  /// Decides a field that was changed here, to another value than the server's.
+  private mutating func decide(_ key: String, _ theirs: JSONValue, isChangedThere: Bool) {
+    let side = isChangedThere ? policy?.side(of: key) ?? .ask : .local
+    if isChangedThere, side != .ask { isDecidedByPolicy = true }
+    switch side {
+    case .server: merged[key] = theirs
+    case .local: isSettled = false
+    case .ask:
       isSettled = false
-      if isChangedThere { conflicts.append(key) }
+      conflicts.append(key)
     }
   }
 
@@ -131,16 +147,8 @@ struct RecordMerge: Sendable, Equatable {
   /// texts.
   static func isKept(_ sent: JSONValue, as stored: JSONValue) -> Bool {
     if same(sent, stored) { return true }
-    guard let sent = text(sent), let stored = text(stored) else { return false }
-    return sent.elementsEqual(stored)
-  }
-
-  private static func text(_ value: JSONValue) -> Substring.UTF8View.SubSequence? {
-    guard let text = value.isNull ? "" : value.stringValue else { return nil }
-    let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (UInt8(ascii: "\t")...UInt8(ascii: "\r")).contains($0) }
-    var rest = Substring(text).utf8.drop(while: isBlank)
-    while let last = rest.last, isBlank(last) { rest.removeLast() }
-    return rest
+    guard let sent = TrimmedText(sent), let stored = TrimmedText(stored) else { return false }
+    return stored.isTrimmed(from: sent)
   }
 
   /// Compares each pair of members once: comparing both ways would double the work at each level.
@@ -169,5 +177,44 @@ struct RecordMerge: Sendable, Equatable {
     // It is no longer the version that an entry of that time was made from.
     if base != nil { next[SoupField.lastModified] = nil }
     return next
+  }
+
+  // MARK: Answers
+
+  /// Returns the members that an entry takes over from the record in the answer to its upload: those that differ, and that the
+  /// entry has as the base has them.
+  ///
+  /// The date and the server's other own values stay: the entry's base is found by its date.
+  static func adopted(from record: JSONObject, by entry: JSONObject, base: JSONObject, _ fields: TargetFields) -> JSONObject {
+    var merged = RecordMerge(base: base, local: entry, server: record, fields: fields).merged
+    for path in [fields.id, fields.modificationDate] + serverOwn(fields) {
+      guard let value = Projection.value(entry, path) else {
+        merged = Projection.removing(path, from: merged)
+        continue
+      }
+      let (key, member) = Projection.member(value, at: path, in: merged)
+      merged[key] = member
+    }
+    return merged.filtered { key, value in !LocalField.isLocalOnly(key) && entry[key] != value }
+  }
+}
+
+/// A text and the white space around it: what servers count as such. That of Unicode, as .NET, Python and JavaScript do, and
+/// the controls before it, as Java does. Null is an empty text.
+private struct TrimmedText {
+  private let before: Substring.UnicodeScalarView, core: Substring.UnicodeScalarView, after: Substring.UnicodeScalarView
+
+  init?(_ value: JSONValue) {
+    guard let text = value.isNull ? "" : value.stringValue else { return nil }
+    let isBlank: (Unicode.Scalar) -> Bool = { $0 <= " " || $0.properties.isWhitespace }
+    let all = Substring(text).unicodeScalars
+    let start = all.firstIndex { !isBlank($0) } ?? all.endIndex
+    let end = all.lastIndex { !isBlank($0) }.map(all.index(after:)) ?? start
+    (before, core, after) = (all[..<start], all[start..<end], all[end...])
+  }
+
+  /// Whether this is the other text with less white space around it, or as much.
+  func isTrimmed(from other: TrimmedText) -> Bool {
+    core.elementsEqual(other.core) && other.before.reversed().starts(with: before.reversed()) && other.after.starts(with: after)
   }
 }

@@ -17,9 +17,11 @@ extension RunRecord {
   /// - Returns: The outcome for each entry that still exists and was dirty, by entry id. An entry
   ///   that a resolver removed counts as settled.
   func reconcile(_ candidates: [ConflictCandidate]) async throws -> [Int64: Reconciliation] {
+    if let recorder = environment.intent.recorder { return try await decide(candidates, recorder) }
     guard !candidates.isEmpty else { return [:] }
     let reconciler = Reconciler(
-      syncId: state.id, mergeMode: state.options.mergeMode, isDown: false, now: environment.configuration.now())
+      syncId: state.id, mergeMode: state.options.mergeMode, policy: state.options.resolve, isDown: false,
+      now: environment.configuration.now())
     let outcomes = try await save(.synced) { transaction, state in
       let outcomes = try reconciler.reconcile(candidates, in: transaction)
       return zip(candidates, outcomes).compactMap {
@@ -29,6 +31,7 @@ extension RunRecord {
         return (candidate, outcome)
       }
     }
+    for one in outcomes { environment.limit?.noteWritten(one.candidate.entryId, in: one.candidate.soup) }
     let conflicts = outcomes.compactMap { one -> DetectedConflict? in
       guard case .conflict(let isNew) = one.outcome else { return nil }
       return DetectedConflict(soup: one.candidate.soup, entryId: one.candidate.entryId, isNew: isNew)
@@ -68,8 +71,33 @@ extension RunRecord {
       if detected.isNew { staying.append(conflict) }
     }
     if !staying.isEmpty { environment.onConflicts(staying) }
+    try await warnOfMisspelling(staying)
     if let failure { throw failure }
     return resolved
+  }
+
+  /// Adds a warning if a conflict stays and the policy names a similar field that the record does not have.
+  private func warnOfMisspelling(_ conflicts: [SyncConflict]) async throws {
+    guard let policy = state.options.resolve else { return }
+    let warning = conflicts.lazy.compactMap { conflict in
+      policy.misspelling(of: conflict.fields) { conflict.local[$0] != nil || conflict.server?[$0] != nil }
+    }.first
+    guard let warning, !state.warnings.contains(warning) else { return }
+    try await save(.pulled) { _, state in state.warnings.append(warning) }
+  }
+
+  /// Resolves conflicts that an earlier run left and that the policy decides completely, in one transaction.
+  func resolveByPolicy(_ conflicts: [DetectedConflict]) async throws {
+    guard state.options.resolve != nil, !conflicts.isEmpty else { return }
+    try await save(.synced) { transaction, state in
+      for detected in conflicts {
+        guard let conflict = try transaction.syncConflict(detected.entryId, in: detected.soup), conflict.kind == .changed,
+          conflict.fields.isEmpty, conflict.isDecidedByPolicy
+        else { continue }
+        try transaction.resolve(conflict, .record([:]), by: ConflictPolicy.reason)
+        state.counts.merged += 1
+      }
+    }
   }
 
   /// Stores why a conflict could not be resolved in its entry.
@@ -95,7 +123,7 @@ extension RunRecord {
     guard resolution != .skip else { return nil }
     return try await save(.synced) { transaction, state in
       guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version else { return nil }
-      let entry = try transaction.resolve(conflict, resolution)?.object()
+      let entry = try transaction.resolve(conflict, resolution, by: name)?.object()
       state.counts.merged += 1
       state.counts.conflicting -= detected.isSkipped ? 1 : 0
       state.counts.skipped -= detected.isSkipped ? 1 : 0

@@ -48,13 +48,19 @@ extension RunRecord {
       guard let first = mine.first else { continue }
       let batch = family.batch(first).batch, side = family.side(first), client = environment.client
       let service = environment.service
-      let indices = mine.map { family.batch($0).index }
+      let indices = mine.map { family.batch($0).index }, recorder = environment.intent.recorder
+      let assumed = AssumedVersions(store: environment.store, soup: side.soup, batch: batch)
       let versions = try await ServerVersions(
         batch: batch, soup: side.soup, store: environment.store, service: service,
         type: { family.type(isParent ? .parent : .child($0)) }, refused: environment.refusedFields,
         fetch: { type, indices, fields in
-          try await service.versions(
-            type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: client)
+          recorder?.begin(.look, records: indices.count)
+          do {
+            return try await service.versions(
+              type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: client)
+          } catch  where error.isPlanned {
+            return try await assumed.versions(indices, fields)
+          }
         }
       ).find(indices)
       candidates += indices.map {

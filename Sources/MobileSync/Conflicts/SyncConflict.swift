@@ -29,9 +29,10 @@ public struct SyncConflict: Sendable, Equatable {
   public let local: JSONObject
   /// The server's record, with the fields that the sync read; nil if it is deleted or not known.
   public let server: JSONObject?
-  /// The entry with the changes of both sides; fields changed on both keep the local value.
+  /// The entry with the changes of both sides; fields changed on both keep the local value, unless the option `resolve` of the
+  /// sync decides them.
   public let merged: JSONObject
-  /// Fields changed on both sides, to different values.
+  /// Fields changed on both sides, to different values, that are to be decided.
   public let fields: [String]
   public let localChanges: [String]
   public let remoteChanges: [String]
@@ -40,9 +41,12 @@ public struct SyncConflict: Sendable, Equatable {
 
   /// The version of the row that ``local`` was read from.
   let version: Int64
+  /// Whether the option `resolve` of the sync decides fields of it.
+  let isDecidedByPolicy: Bool
 
   init(
-    _ record: ConflictRecord, in soup: String, base: JSONObject?, entry: StoredEntry, own: OwnValues? = nil
+    _ record: ConflictRecord, in soup: String, base: JSONObject?, entry: StoredEntry, own: OwnValues? = nil,
+    policy: ConflictPolicy? = nil
   ) throws {
     let local = try entry.object()
     let fields = TargetFields(id: record.idField, modificationDate: record.dateField)
@@ -55,8 +59,11 @@ public struct SyncConflict: Sendable, Equatable {
     version = entry.version
     let server = try ServerVersion(record.server)
     self.server = server.record
-    let merge = RecordMerge(base: base, local: local, server: server.record ?? [:], fields: fields, own: own)
+    let merge = RecordMerge(
+      base: base, local: local, server: server.record ?? [:], fields: fields, own: own,
+      policy: local.hasFlag(LocalField.deleted) ? nil : policy)
     merged = merge.merged
+    isDecidedByPolicy = merge.isDecidedByPolicy
     self.fields = merge.conflicts
     localChanges = merge.localChanges
     remoteChanges = merge.remoteChanges
@@ -108,11 +115,30 @@ extension StoreSnapshot {
   }
 
   func syncConflict(_ record: ConflictRecord, in soup: String) throws -> SyncConflict? {
+    var policies = ConflictPolicies()
+    return try syncConflict(record, in: soup, &policies)
+  }
+
+  /// - Parameter policies: Kept for the next conflict.
+  func syncConflict(_ record: ConflictRecord, in soup: String, _ policies: inout ConflictPolicies) throws -> SyncConflict? {
     guard let entry = try entry(record.entryId, in: soup) else { return nil }
     let stored = try base(of: record.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
     let fields = TargetFields(id: record.idField, modificationDate: record.dateField)
     let base = RecordMerge.base(stored, fitting: try entry.object(), fields)
     let own = try ownValues(of: [record.entryId], in: soup)[record.entryId]
-    return try SyncConflict(record, in: soup, base: base, entry: entry, own: own)
+    return try SyncConflict(
+      record, in: soup, base: base, entry: entry, own: own, policy: try policies.policy(of: record.syncId, in: self))
+  }
+}
+
+/// The policies of syncs, each read once.
+struct ConflictPolicies {
+  private var known: [Int64: ConflictPolicy?] = [:]
+
+  mutating func policy(of syncId: Int64, in snapshot: StoreSnapshot) throws -> ConflictPolicy? {
+    if let policy = known[syncId] { return policy }
+    let policy = try snapshot.soupExists(SyncsSoup.name) ? SyncsSoup.find(.id(syncId), in: snapshot)?.options.resolve : nil
+    known[syncId] = .some(policy)
+    return policy
   }
 }

@@ -47,15 +47,18 @@ extension PageStep {
     _ conflicts: inout [DetectedConflict]
   ) throws {
     guard !deleted.isEmpty || !unwanted.isEmpty else { return }
-    let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
-    var gone: [Int64] = [], candidates: [ConflictCandidate] = []
+    let reconciler = Reconciler(
+      syncId: state.id, mergeMode: state.options.mergeMode, policy: state.options.resolve, isDown: true, now: now)
+    var gone: [RemovedEntry] = [], candidates: [ConflictCandidate] = []
     for (ids, isDeleted) in [(deleted, true), (unwanted, false)] {
       for stored in try entries(ids, mapping, transaction) {
         let entry = try stored.object(), isDirty = entry.hasFlag(LocalField.local)
         if !isDeleted {
-          if !isDirty, try shouldRemove(stored.id, entry, mapping, state, transaction) { gone.append(stored.id) }
+          if !isDirty, try shouldRemove(stored.id, entry, mapping, state, transaction) {
+            gone.append(RemovedEntry(stored, entry, mapping.fields, because: .ghost))
+          }
         } else if !isDirty || state.options.mergeMode == .overwrite {
-          gone.append(stored.id)
+          gone.append(RemovedEntry(stored, entry, mapping.fields, because: .deletedThere))
         } else {
           candidates.append(
             ConflictCandidate(soup: mapping.soup, fields: mapping.fields, entryId: stored.id, server: .deleted))
@@ -75,8 +78,9 @@ extension PageStep {
   /// than the answer and stays.
   private func removeClean(_ ids: [String], from mapping: SoupMapping, in transaction: StoreTransaction) throws {
     let uploaded = try transaction.uploads(in: mapping.soup, idPath: mapping.fields.id, since: uploadSequence)
-    let gone = try entries(ids.filter { uploaded[$0] == nil }, mapping, transaction)
-      .filter { try !$0.object().hasFlag(LocalField.local) }.map(\.id)
+    let gone = try entries(ids.filter { uploaded[$0] == nil }, mapping, transaction).map { ($0, try $0.object()) }
+      .filter { !$0.1.hasFlag(LocalField.local) }
+      .map { RemovedEntry($0.0, $0.1, mapping.fields, because: .deletedThere) }
     try transaction.remove(gone, from: mapping.soup)
   }
 

@@ -27,6 +27,8 @@ struct PageStep: Sendable {
   let uploadSequence: Int64
   let owners: UploadOwners
   let now: Int64
+  /// How many replaced entries the history still takes of the run.
+  var logged = 0
 
   /// Writes the page and updates the state. Checks here whether an entry is dirty, in the
   /// transaction that would overwrite it.
@@ -48,11 +50,12 @@ struct PageStep: Sendable {
       let skipped = found.unchanged.union(kept).union(left)
       var dirty = try dirtyCandidates(kept, of: part, mapping, transaction)
       let arrivals = try PossibleArrivals(on: part, mapping, skipping: skipped, in: transaction)
-      let storage = PageStorage(
+      var storage = PageStorage(
         idPath: mapping.fields.id, members: LocalField.overlay(syncId: state.id), dropped: LocalField.ofChanges,
         keepDirty: keepDirty, owner: state.id,
         // A bulk load is possible only if the sync fills a single soup.
         expectedTotal: mappings.count == 1 && counter.total >= 0 ? counter.total : nil, skipping: skipped)
+      storage.logged = logged
       let outcome = try transaction.storeRecords(part, in: mapping.soup, storage) { dirty.append(($0, $1)) }
       try arrivals.note(in: transaction)
       let merged = try reconcile(dirty, of: part, mapping, &state, transaction, &conflicts)
@@ -94,7 +97,8 @@ struct PageStep: Sendable {
     _ dirty: [(position: Int, entryId: Int64)], of part: ScannedPage, _ mapping: SoupMapping, _ state: inout SyncState,
     _ transaction: StoreTransaction, _ conflicts: inout [DetectedConflict]
   ) throws -> Int {
-    let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
+    let reconciler = Reconciler(
+      syncId: state.id, mergeMode: state.options.mergeMode, policy: state.options.resolve, isDown: true, now: now)
     let candidates = try dirty.map { position, entryId in
       ConflictCandidate(
         soup: mapping.soup, fields: mapping.fields, entryId: entryId, server: .record(try part.object(record: position)))
@@ -148,6 +152,7 @@ private struct KeptFamilies {
     guard !dirty.isEmpty else { return }
     // A parent that is not in the soup is stored, whatever its children are: a later page would not bring it again.
     let met = (0..<part.count).compactMap { i in part.id(record: i).flatMap { dirty.contains($0) ? (i, $0) : nil } }
+    guard !met.isEmpty else { return }
     let stored = try snapshot.entryIds(in: parent.soup, where: parent.fields.id, equalsEach: met.map { .text($0.1) })
     for ((i, _), entries) in zip(met, stored) where !entries.isEmpty { parents.insert(i) }
     for (i, parent) in page.parents.enumerated() where parents.contains(parent) { children.insert(i) }

@@ -211,10 +211,10 @@ struct SyncDownRun {
 
   // MARK: Storing
 
-  /// Offers conflicts that a resolver skipped or failed at in an earlier run: the server does not
-  /// send those records again.
+  /// Offers conflicts that a resolver skipped or failed at in an earlier run, or that a policy has decided only since: the
+  /// server does not send those records again.
   private mutating func offerRemainingConflicts() async throws {
-    guard state.options.resolver != nil else { return }
+    guard state.options.resolver != nil || state.options.resolve != nil else { return }
     let soups = mappings.map(\.soup), syncId = state.id
     let left = try await environment.store.read { snapshot in
       try soups.flatMap { soup in
@@ -222,6 +222,8 @@ struct SyncDownRun {
           .map { DetectedConflict(soup: soup, entryId: $0.entryId, isNew: false) }
       }
     }
+    try await record.resolveByPolicy(left)
+    guard state.options.resolver != nil else { return }
     try await record.handle(left)
   }
 
@@ -252,12 +254,16 @@ struct SyncDownRun {
     if page.notes?.isUnchanged == true, end == nil, pages % SyncDownRun.unchangedAtOnce != 0 { return false }
     // The run ends only after the resolver has answered, lost creates have been looked up, and data
     // of the rows has been fetched.
-    let endsHere = state.options.resolver == nil && !mayIncludeLostCreates && !target.hasAfterRows
-    let step = PageStep(
+    let decides = state.options.resolver != nil || state.options.resolve != nil
+    let endsHere = !decides && !mayIncludeLostCreates && !target.hasAfterRows
+    var step = PageStep(
       page: page, pages: pages, mappings: mappings, known: known, progress: progress, counter: counter, end: endsHere ? end : nil,
       tracksOwnProgress: target.tracksOwnProgress, uploadSequence: uploadSequence, owners: environment.owners,
       now: environment.configuration.now())
-    let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
+    step.logged = environment.history.updatesLeft
+    let page = step, rows = page.page.parts.reduce(0) { $0 + ($1?.count ?? 0) }
+    let made = RunStep(kind: .page, soup: mappings[0].soup, rows: rows)
+    let done = try await record.save(.pulled, noting: made) { transaction, state in try page.apply(&state, in: transaction) }
     progress = done.progress
     try await record.handle(done.conflicts)
     if let end, !endsHere {

@@ -126,12 +126,23 @@ struct UnchangedRecordFilter: Sendable {
       found.unchanged.insert(candidate.position)
       return
     }
-    guard isStored || echo != nil, addsNothing(try page.object(record: candidate.position), to: entry) else {
-      return
-    }
+    let record = try page.object(record: candidate.position)
+    guard isStored || echo != nil, addsNothing(record, to: entry) else { return }
     // Stamps may have a resolution of seconds, so an equal stamp does not prove that the record is
-    // the same.
-    if isStored { found.unchanged.insert(candidate.position) } else { found.echoes.insert(candidate.position) }
+    // the same. After an upload the server may write a value in another way, and the entry follows.
+    if isStored, hasTexts(of: record, entry) {
+      found.unchanged.insert(candidate.position)
+    } else {
+      found.echoes.insert(candidate.position)
+    }
+  }
+
+  /// Returns whether every member that both have is written in the same way.
+  private func hasTexts(of record: JSONObject, _ entry: JSONObject) -> Bool {
+    record.allSatisfy { key, value in
+      guard !RecordMerge.isBookkeeping(key, fields), let mine = entry[key] else { return true }
+      return mine.serialized() == value.serialized()
+    }
   }
 
   /// Returns whether every member that both have is equal. The modification date belongs to the

@@ -18,7 +18,11 @@ extension GhostRun {
         let batch = try await store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
         let own = (0..<batch.count).filter { batch.serverId($0) != nil }
         let gone = try await self.gone(among: own, of: batch, position, isForced: false)
-        let count = try await remove(gone.map { (batch.entryIds[$0], batch.versions[$0]) }, from: soup, number)
+        let count = try await remove(
+          gone.map {
+            RemovedEntry(
+              id: batch.entryIds[$0], version: batch.versions[$0], recordId: batch.serverId($0), because: .deletedThere)
+          }, from: soup, number)
         if mapping.isCounted { removed += count }
       }
     }
@@ -26,13 +30,13 @@ extension GhostRun {
   }
 
   /// Removes entries that were not written since they were read.
-  private func remove(_ entries: [(id: Int64, version: Int64)], from soup: String, _ number: Int64) async throws -> Int {
+  private func remove(_ entries: [RemovedEntry], from soup: String, _ number: Int64) async throws -> Int {
     guard !entries.isEmpty else { return 0 }
     return try await write(.pulled) { transaction in
       guard try transaction.soupNumber(of: soup) == number else { return 0 }
       let versions = try transaction.versions(of: entries.map(\.id), in: soup)
       let still = entries.filter { versions[$0.id] == $0.version }
-      try transaction.remove(still.map(\.id), from: soup)
+      try transaction.remove(still, from: soup)
       return still.count
     }
   }

@@ -15,6 +15,7 @@ struct GhostRun: Sendable {
   /// See ``FetchContext/isForced``.
   var isForced = false
   let onConflicts: @Sendable ([SyncConflict]) -> Void
+  let history: RunHistory
 
   var mappings: [SoupMapping] { target.mappings(state.soupName) }
   var service: any SyncService { targets.service(of: .syncDown, state.target) }
@@ -55,11 +56,14 @@ struct GhostRun: Sendable {
   func write<T: Sendable>(
     _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction) throws -> T
   ) async throws -> T {
-    let lease = held.lease
-    return try await store.write(durability) { transaction in
+    let lease = held.lease, history = history, step = history.step(), configuration = configuration
+    let result = try await store.write(durability) { transaction in
+      history.begin(step, in: transaction, now: configuration.now())
       try transaction.verify(lease)
       return try body(transaction)
     }
+    history.written(step)
+    return result
   }
 
   // MARK: The record of deletions
@@ -95,7 +99,9 @@ struct GhostRun: Sendable {
     return context
   }
 
-  private func remove(_ ghosts: [OwnedEntry], from mapping: SoupMapping) async throws -> Int {
+  /// Removes entries, or hands them over to another sync that still gets them. Those that were edited meanwhile stay.
+  /// - Returns: How many were removed.
+  func remove(_ ghosts: [OwnedEntry], from mapping: SoupMapping) async throws -> Int {
     guard !ghosts.isEmpty else { return 0 }
     let remainingOwners = try await remainingOwners(of: ghosts, in: mapping), run = self
     // If the soup was registered again, its entries have the same numbers and other records.
@@ -111,7 +117,12 @@ struct GhostRun: Sendable {
           guard let remainingOwner = remainingOwners[entry.recordId] else { continue }
           _ = try transaction.patch(entry.entryId, in: mapping.soup, setting: [LocalField.syncId: .integer(remainingOwner)])
         }
-        let gone = still.filter { remainingOwners[$0.recordId] == nil }.map(\.entryId)
+        let left = still.filter { remainingOwners[$0.recordId] == nil }
+        let versions =
+          try transaction.history == nil ? [:] : transaction.versions(of: left.map(\.entryId), in: mapping.soup)
+        let gone = left.map {
+          RemovedEntry(id: $0.entryId, version: versions[$0.entryId] ?? 0, recordId: $0.recordId, because: .ghost)
+        }
         try transaction.remove(gone, from: mapping.soup)
         return gone.count
       }

@@ -17,13 +17,19 @@ final class HeldLease: Sendable {
   }
 
   let lease: Lease
+  private let limit: RequestLimit?
   private let control: RunControl
   private let configuration: SyncConfiguration
   private let state: Mutex<State>
 
-  /// - Parameter since: Ms of the monotonic clock, from before the lease was acquired.
-  init(_ lease: Lease, since: Int64, _ control: RunControl, _ configuration: SyncConfiguration) {
+  /// - Parameters:
+  ///   - since: Ms of the monotonic clock, from before the lease was acquired.
+  ///   - limit: How much the run may send; nil for any number of requests.
+  init(
+    _ lease: Lease, since: Int64, _ control: RunControl, _ configuration: SyncConfiguration, limit: RequestLimit? = nil
+  ) {
     self.lease = lease
+    self.limit = limit
     self.control = control
     self.configuration = configuration
     state = Mutex(State(renewedAt: since))
@@ -52,6 +58,12 @@ final class HeldLease: Sendable {
       return state.failure == nil && !state.isEnding
     }
     if isFirst { control.stop() }
+  }
+
+  /// Counts an attempt of a request, and ends the run if it is one too many.
+  func countRequest() {
+    guard let limit, !limit.take() else { return }
+    fail(limit.error)
   }
 
   /// Ends the run because nothing may be sent: the last renewal was too long ago and another one

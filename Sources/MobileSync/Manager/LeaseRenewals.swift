@@ -82,10 +82,10 @@ final class LeaseRenewals: Sendable {
 
   /// Lets a request begin if the lease was renewed recently; otherwise renews it first.
   private func permit(_ lease: HeldLease) async throws(RestError) {
-    if lease.permitsRequests { return }
-    if lease.failure == nil {
+    if !lease.permitsRequests, lease.failure == nil {
       do { try await renew([lease]) } catch { lease.failRenewal(error) }
     }
+    if lease.failure == nil { lease.countRequest() }
     // The run ends with the lease's own failure.
     guard lease.failure == nil else { throw .cancelled(outcome: .notSent) }
   }

@@ -15,19 +15,23 @@ final class RequestMeter: Sendable {
   @TaskLocal fileprivate static var current: RequestMeter?
 
   private let state = Mutex(Totals())
+  private let history: RunHistory
+
+  init(history: RunHistory = RunHistory(nil)) { self.history = history }
 
   var totals: Totals { state.withLock { $0 } }
 
   func note(limitInfo: String) { state.withLock { $0.limitInfo = limitInfo } }
 
   /// Counts the requests of `work`, including those of tasks it starts.
-  func counting(_ work: () async -> Void) async { await RequestMeter.$current.withValue(self, operation: work) }
+  func counting<T>(_ work: () async -> T) async -> T { await RequestMeter.$current.withValue(self, operation: work) }
 
   fileprivate func note(_ trace: RestTrace) {
     state.withLock { totals in
       if trace.attempt > 1 { totals.retries += 1 } else { totals.requests += 1 }
       totals.bytes += trace.bytesReceived
     }
+    history.note(trace)
   }
 }
 

@@ -7,10 +7,12 @@ struct RunClient: RestClient {
   let service: any SyncService
   let meter: RequestMeter
   let clock: ServerClock
+  var intent = UploadIntent.send
 
   var apiVersion: String { client.apiVersion }
 
   func send(_ request: RestRequest) async throws -> RestResponse {
+    try intent.check(request, to: nil)
     let response = try await clock.reading { try await client.send(request) }
     if let limitInfo = service.limitInfo(response) { meter.note(limitInfo: limitInfo) }
     return response

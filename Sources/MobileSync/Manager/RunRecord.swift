@@ -14,6 +14,10 @@ struct RunEnvironment: Sendable {
   let held: HeldLease
   let owners: UploadOwners
   let refusedFields = RefusedFields()
+  let history: RunHistory
+  var intent = UploadIntent.send
+  /// The entries that the run may send; nil for all.
+  var limit: PlanLimit?
   let onUpdate: @Sendable (SyncState) -> Void
   let onConflicts: @Sendable ([SyncConflict]) -> Void
   /// Returns the conflict resolver of a name.
@@ -51,28 +55,37 @@ final class RunRecord {
 
   /// Runs a step of the run in one transaction and saves the state with it.
   ///
-  /// - Parameter body: Works on the entries and updates the state.
+  /// - Parameters:
+  ///   - made: What the transaction does, for the history.
+  ///   - body: Works on the entries and updates the state.
   /// - Returns: The result of `body`, after the commit.
   /// - Throws: `StoreError` `.leaseLost` if another process has taken over the sync. Nothing is
   ///   written then.
   @discardableResult
   func save<T: Sendable>(
-    _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> T
+    _ durability: Durability, noting made: RunStep? = nil,
+    _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> T
   ) async throws -> T {
     let held = environment.held, state = counted(), configuration = environment.configuration
-    let result: T, began: Int64
-    (self.state, result, began) = try await environment.store.write(durability) { transaction in
-      var next = state
+    let history = environment.history, step = history.step()
+    let result: T, began: Int64, written: RunHistory.Step?
+    (self.state, result, began, written) = try await environment.store.write(durability) { transaction in
+      var next = state, step = step
       let began = configuration.uptime()
+      history.begin(step, in: transaction, now: configuration.now())
       _ = try transaction.renewLease(held.lease, now: configuration.now(), duration: configuration.leaseMs)
       let result = try body(transaction, &next)
+      if let made { try history.add(made, to: &step, in: transaction) }
       try SyncsSoup.save(next, in: transaction)
       if next.status.isTerminal {
         held.end()
         try transaction.releaseLease(held.lease)
+        history.end(next, step, in: transaction)
       }
-      return (next, result, began)
+      step?.count(updates: transaction.history?.updates ?? 0)
+      return (next, result, began, step)
     }
+    history.written(written)
     held.renewed(at: began)
     return result
   }
@@ -120,13 +133,16 @@ final class RunRecord {
     state = final
     // The row belongs to the process that took over the sync.
     if let error = error as? StoreError, error.code == .leaseLost { return }
+    let history = environment.history, step = history.step()
     do {
       try await environment.store.write(.pulled) { transaction in
+        history.begin(step, in: transaction, now: now)
         try transaction.verify(held.lease)
         for soup in soups where try transaction.soupExists(soup) { try transaction.finishBulkLoad(soup: soup) }
         try SyncsSoup.save(final, in: transaction)
         held.end()
         try transaction.releaseLease(held.lease)
+        history.end(final, step, in: transaction)
       }
     } catch {
       // The next manager finds a RUNNING row without a living owner and stops the sync.

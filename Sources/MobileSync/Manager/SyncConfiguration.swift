@@ -76,6 +76,9 @@ public struct SyncConfiguration: Sendable {
   /// remembers the org of its first run and refuses any other. Nil: nothing is remembered.
   public var findOrg: (@Sendable () async throws -> String)?
 
+  /// The attempt of a job that all runs belong to: its id and fence, as in `tureen job runs`. Nil for none.
+  package var job: String?
+
   public var logger = Logger.tureen("sync")
 
   /// Called with the entries of each batch that is ready to be sent: the first one, then each next

@@ -6,8 +6,10 @@ public struct SyncDefinition: Sendable, Equatable {
   public var name: String { state.name ?? "" }
   /// The state to store: normalized, with the status NEW.
   let state: SyncState
+  /// What the command runs after the sync.
+  public let after: AfterSync?
 
-  static let keys = KnownKeys(["syncName", "syncType", "soupName", "target", "options"])
+  static let keys = KnownKeys(["syncName", "syncType", "soupName", "target", "options", "after"])
 
   /// Checks one entry of a file.
   /// - Parameters:
@@ -25,6 +27,7 @@ public struct SyncDefinition: Sendable, Equatable {
     let type = try Self.type(members)
     let target = try Self.object(members, "target"), options = try Self.object(members, "options")
     if type == .syncDown, target == nil { throw SyncError(.invalidArguments, "'target' is missing") }
+    after = try AfterSync(members["after"])
     state = try SyncState(
       defining: type, target: target ?? [:], options: options, soupName: soup, name: name, targets: targets)
   }

@@ -40,6 +40,8 @@ final class SyncLeases: Sendable {
     let name = SyncLeases.name(syncId)
     let held = try transaction.lease(name)
     if let held, isHeldByOther(held, now: now) { throw try runningElsewhere(syncId, held.owner, in: transaction) }
+    // Its owner has died without an end: the rows of its runs say that they are running.
+    if let held, !held.owner.isEmpty { transaction.history?.abandon(sync: syncId) }
     let lease = try transaction.acquireLease(name, owner: owner, now: now, duration: duration) { _ in true }
     guard let lease else { throw try runningElsewhere(syncId, held?.owner ?? "", in: transaction) }
     return lease

@@ -73,7 +73,7 @@ extension SyncManager {
 
   /// Starts a run outside of the cooperative pool, because starting waits for the store, and waits
   /// for the end of the run. Stops the run if the task is cancelled.
-  private func ending<T: Sendable>(
+  func ending<T: Sendable>(
     _ start: @escaping @Sendable (RunControl, @escaping @Sendable (Result<T, any Error>) -> Void) throws -> Void
   ) async throws -> T {
     let control = RunControl()

@@ -12,7 +12,7 @@ extension SyncManager {
   public func stop() {
     let controls = shared.withLock { shared in
       shared.isAccepting = false
-      return Array(shared.active.values)
+      return Array(shared.active.values) + Array(shared.checks.values)
     }
     for control in controls { control.stop() }
   }

@@ -3,14 +3,14 @@ import JSON
 /// The calls under the names of the native SDK.
 extension SyncManager {
   /// Runs the sync with this name again, from its current state.
-  /// - Throws: As ``reSync(_:onConflict:onUpdate:)``.
+  /// - Throws: As ``reSync(_:maxRequests:onConflict:onUpdate:)``.
   @discardableResult
   public func reSync(named name: String, onUpdate: @escaping Listener) throws -> SyncState {
     try reSync(.name(name), onUpdate: onUpdate)
   }
 
   /// Runs the sync with this id again, from its current state.
-  /// - Throws: As ``reSync(_:onConflict:onUpdate:)``.
+  /// - Throws: As ``reSync(_:maxRequests:onConflict:onUpdate:)``.
   @discardableResult
   public func reSync(id: Int64, onUpdate: @escaping Listener) throws -> SyncState {
     try reSync(.id(id), onUpdate: onUpdate)
@@ -22,12 +22,12 @@ extension SyncManager {
   /// - Returns: The final state.
   public func reSync(id: Int64) async throws -> SyncState { try await reSync(.id(id)) }
 
-  /// - Throws: As ``cleanResyncGhosts(_:force:onConflict:completion:)``.
+  /// - Throws: As ``cleanResyncGhosts(_:force:maxRequests:onConflict:completion:)``.
   public func cleanGhosts(named name: String, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void) throws {
     try cleanResyncGhosts(.name(name), completion: completion)
   }
 
-  /// - Throws: As ``cleanResyncGhosts(_:force:onConflict:completion:)``.
+  /// - Throws: As ``cleanResyncGhosts(_:force:maxRequests:onConflict:completion:)``.
   public func cleanGhosts(id: Int64, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void) throws {
     try cleanResyncGhosts(.id(id), completion: completion)
   }

@@ -38,7 +38,7 @@ extension SyncManager {
   }
 
   /// Returns the org of a sync that has none yet; nil if there is nothing to store.
-  private func newOrg(of state: SyncState, _ control: RunControl) async throws -> String? {
+  func newOrg(of state: SyncState, _ control: RunControl) async throws -> String? {
     guard state.connection == nil, let findOrg = configuration.findOrg else { return nil }
     let found = try await control.value(of: Task { try await findOrg() })
     guard let known = state.orgId else { return found }

@@ -5,7 +5,7 @@ extension SyncManager {
   /// Runs a sync down again from the beginning of its list, ignoring its progress and stored
   /// answers. Entries stay until the page that replaces them is stored.
   /// - Returns: The state at the start: RUNNING.
-  /// - Throws: ``SyncError`` as ``reSync(_:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
+  /// - Throws: ``SyncError`` as ``reSync(_:maxRequests:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
   @discardableResult
   public func refresh(
     _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
@@ -16,7 +16,7 @@ extension SyncManager {
   /// Continues after the last page of a run that ended at its `maxPages`, for the same number of
   /// pages. If the list has already ended, the run ends as DONE at once.
   /// - Returns: The state at the start: RUNNING.
-  /// - Throws: ``SyncError`` as ``reSync(_:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
+  /// - Throws: ``SyncError`` as ``reSync(_:maxRequests:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
   @discardableResult
   public func more(
     _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener

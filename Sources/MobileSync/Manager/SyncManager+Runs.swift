@@ -2,6 +2,7 @@ import JSON
 import Logging
 import RestClient
 import SmartStore
+import Support
 
 extension SyncManager {
   /// Called with the state at the start (RUNNING), after the first answer, after each page or
@@ -43,13 +44,20 @@ extension SyncManager {
   }
 
   /// Runs a saved sync again, from its current state.
+  /// - Parameters:
+  ///   - reference: The sync.
+  ///   - maxRequests: How many requests the run may send at most, each attempt counted; with more it ends as FAILED with
+  ///     ``SyncError`` `.tooMuch`, and what it stored stays. nil for any number.
+  ///   - onConflict: Called with the conflicts that the run finds.
+  ///   - onUpdate: Called with each state.
   /// - Returns: The state at the start: RUNNING.
-  /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
+  /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`, `.invalidArguments`.
   @discardableResult
   public func reSync(
-    _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
+    _ reference: SyncReference, maxRequests: Int? = nil, onConflict: @escaping ConflictListener = { _ in },
+    onUpdate: @escaping Listener
   ) throws -> SyncState {
-    try reSync(reference, RunListeners(onUpdate, onConflict))
+    try reSync(reference, RunListeners(onUpdate, onConflict, limit: maxRequests.map { try RequestLimit($0) }))
   }
 
   func reSync(_ reference: SyncReference, _ listeners: RunListeners, mode: RunMode = .resume) throws -> SyncState {
@@ -82,12 +90,12 @@ extension SyncManager {
   private func start(
     _ id: Int64, _ listeners: RunListeners, _ mode: RunMode = .resume, from state: (SyncState) throws -> SyncState
   ) throws -> SyncState {
-    let control = listeners.control
+    let control = listeners.control, job = job
     try reserve(id, control)
     do {
       let start = try store.writeBlocking(.synced) { transaction in
         guard let stored = try SyncsSoup.find(.id(id), in: transaction) else { throw SyncError.noSuchSync(.id(id)) }
-        return try enter(state(mode.beginning(stored, in: transaction)), in: transaction, mode)
+        return try enter(state(mode.beginning(stored, in: transaction)), in: transaction, job, mode)
       }
       return begin(start, control, listeners)
     } catch {
@@ -115,10 +123,12 @@ extension SyncManager {
     /// Whether the previous run reached its end, or there was none.
     let previousRunEnded: Bool
     var mode = RunMode.resume
+    /// The number of the run in the history; nil without one.
+    var run: Int64?
   }
 
   private func createAndStart(_ state: SyncState, _ listeners: RunListeners) throws -> SyncState {
-    let control = listeners.control
+    let control = listeners.control, job = job
     var reserved: Int64?
     do {
       let start = try store.writeBlocking(.synced) { transaction in
@@ -127,7 +137,7 @@ extension SyncManager {
         // Before other threads can see the row.
         try reserve(state.id, control)
         reserved = state.id
-        return try enter(state, in: transaction)
+        return try enter(state, in: transaction, job)
       }
       return begin(start, control, listeners)
     } catch {
@@ -136,7 +146,10 @@ extension SyncManager {
     }
   }
 
-  private func enter(_ stored: SyncState, in transaction: StoreTransaction, _ mode: RunMode = .resume) throws -> Start {
+  /// - Parameter plan: The id of the plan that the run applies; nil without one.
+  func enter(
+    _ stored: SyncState, in transaction: StoreTransaction, _ job: String?, _ mode: RunMode = .resume, plan: String? = nil
+  ) throws -> Start {
     let since = configuration.uptime(), now = configuration.now()
     let lease = try leases.acquire(stored.id, now: now, duration: configuration.leaseMs, in: transaction)
     let ended = stored.status == .done || stored.status == .new
@@ -148,11 +161,29 @@ extension SyncManager {
     state.status = .new
     state.enter(.running, now: now)
     try SyncsSoup.save(state, in: transaction)
+    let kind: HistoryRun.Kind = state.type == .syncDown ? .syncDown : .syncUp
+    let run = beginHistory(of: state, kind, job, now: now, plan: plan, in: transaction)
     let hasNothing = mode == .more && ended && stored.status == .done
     return Start(
       state: state, lease: lease, leaseSince: since, previousRunEnded: ended,
-      mode: isStartedOver ? .resume : hasNothing ? .nothing : mode)
+      mode: isStartedOver ? .resume : hasNothing ? .nothing : mode, run: run)
   }
+
+  /// Adds the row of a run that begins.
+  /// - Returns: Its number; nil without a history.
+  func beginHistory(
+    of state: SyncState, _ kind: HistoryRun.Kind, _ job: String?, now: Int64, plan: String? = nil,
+    in transaction: StoreTransaction
+  ) -> Int64? {
+    transaction.history?.now = now
+    var run = HistoryRun(
+      state.id, name: state.name, kind, pid: Int64(ProcessIdentity.current.pid), job: job, startedAt: now)
+    run.plan = plan
+    return transaction.history?.begin(run)
+  }
+
+  /// The attempt of a job that the current task works for.
+  var job: String? { JobOrigin.current ?? configuration.job }
 
   /// Registers a run, so that ``stop()`` and ``shutdown()`` include it.
   /// - Throws: ``SyncError`` `.managerStopped`, `.alreadyRunning`.
@@ -184,18 +215,22 @@ extension SyncManager {
     let update: Listener
     let conflict: ConflictListener
     let control: RunControl
+    let limit: RequestLimit?
 
     init(
-      _ update: @escaping Listener, _ conflict: @escaping ConflictListener = { _ in }, control: RunControl = RunControl()
+      _ update: @escaping Listener, _ conflict: @escaping ConflictListener = { _ in }, control: RunControl = RunControl(),
+      limit: RequestLimit? = nil
     ) {
+      self.limit = limit
       self.update = update
       self.conflict = conflict
       self.control = control
     }
   }
 
-  private func begin(_ start: Start, _ control: RunControl, _ listeners: RunListeners) -> SyncState {
-    let meter = RequestMeter(), hub = hub
+  /// - Parameter limit: The entries that the run may send; nil for all.
+  func begin(_ start: Start, _ control: RunControl, _ listeners: RunListeners, _ limit: PlanLimit? = nil) -> SyncState {
+    let history = RunHistory(start.run), meter = RequestMeter(history: history), hub = hub
     // Streams first: a listener may continue the caller, who must not meet this state again in a
     // stream that it opens then.
     let listener: Listener = { [update = listeners.update] state in
@@ -208,8 +243,8 @@ extension SyncManager {
       store: store, client: RunClient(client: client, service: service, meter: meter, clock: clock), service: service,
       targets: targets, control: control,
       configuration: configuration.running(start.state), clock: clock,
-      held: HeldLease(start.lease, since: start.leaseSince, control, configuration),
-      owners: UploadOwners(leases: leases) { self.isRunning($0) },
+      held: HeldLease(start.lease, since: start.leaseSince, control, configuration, limit: listeners.limit),
+      owners: UploadOwners(leases: leases) { self.isRunning($0) }, history: history, limit: limit,
       onUpdate: listener,
       onConflicts: { [conflict = listeners.conflict] in self.report($0, conflict) },
       resolver: { self.resolver($0, of: start.state) })
@@ -304,9 +339,9 @@ extension SyncManager {
       return configuration.logger.warning("sync failed", metadata: metadata)
     }
     for field in SyncCounts.fields where state.counts[keyPath: field.path] > 0 {
-      metadata[field.name] = "\(state.counts[keyPath: field.path])"
+      metadata[field.name] = .stringConvertible(state.counts[keyPath: field.path])
     }
-    metadata["ms"] = "\(max(0, state.endTime - state.startTime))"
+    metadata["ms"] = .stringConvertible(max(0, state.endTime - state.startTime))
     configuration.logger.info("sync \(state.status == .stopped ? "stopped" : "done")", metadata: metadata)
   }
 }

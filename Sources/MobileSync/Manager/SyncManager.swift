@@ -33,6 +33,8 @@ public final class SyncManager: Sendable {
     var waitingForEnd: [CheckedContinuation<Void, Never>] = []
     /// Syncs that are queued, running, or cleaning ghosts. Each occurs at most once.
     var active: [Int64: RunControl] = [:]
+    /// Comparisons with servers, which only read.
+    var checks: [Int: RunControl] = [:]
     /// The active syncs that wait for others of their soups.
     var queued: Set<Int64> = []
     /// Every task that has not returned yet, including its last callback.
@@ -86,6 +88,8 @@ public final class SyncManager: Sendable {
       var state = found
       state.enter(.stopped, now: now)
       try SyncsSoup.save(state, in: transaction)
+      transaction.history?.now = now
+      transaction.history?.abandon(sync: state.id)
       return state
     }
   }

@@ -25,7 +25,7 @@ public struct SyncRuns: AsyncSequence, Sendable {
       self.reference = reference
     }
 
-    /// - Throws: Errors that prevent the start, as ``SyncManager/reSync(_:onConflict:onUpdate:)``
+    /// - Throws: Errors that prevent the start, as ``SyncManager/reSync(_:maxRequests:onConflict:onUpdate:)``
     ///   throws them; `CancellationError` in a task that was already cancelled.
     public mutating func next() async throws -> SyncState? {
       try await next(isolation: nil)

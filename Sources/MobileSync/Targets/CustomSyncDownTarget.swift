@@ -10,7 +10,7 @@ struct CustomSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let fields: TargetFields
   let isSortedByModification: Bool
-  private let caller: CustomTargetCaller
+  let caller: CustomTargetCaller
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject, defaults: TargetFields) throws(SyncError) {

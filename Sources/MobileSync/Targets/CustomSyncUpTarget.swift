@@ -43,6 +43,11 @@ struct CustomSyncUpTarget: SyncUpTarget {
   private static let datesAhead = 25
 
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
+    if let recorder = context.intent.recorder {
+      // Its functions are not asked for, so that a plan calls nothing of a script.
+      recorder.noteOpaqueRequests()
+      return self
+    }
     let answer = try await caller.object(.functions, [:], context.control, context.configuration)
     var target = self
     target.functions = Set((answer["functions"]?.arrayValue ?? []).compactMap { $0.stringValue.flatMap(Function.init) })
@@ -54,6 +59,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
   // MARK: Sending
 
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
+    guard context.intent.recorder == nil else { throw UploadNotSent(RequestPlanned()) }
     var results: [UploadResult] = []
     for upload in group.uploads {
       let function = CustomSyncUpTarget.function(upload.action)
@@ -158,6 +164,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
   func remoteRecords(
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord] {
+    guard context.intent.recorder == nil else { throw UploadNotSent(RequestPlanned()) }
     do {
       if functions.contains(.isNewerThanServer) {
         return try await each(indices, unknown: .unknown, context) { [try await verdict(batch.entry($0[0]), context)] }
@@ -179,6 +186,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
   func remoteVersions(
     type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [ServerVersion] {
+    guard context.intent.recorder == nil else { throw UploadNotSent(RequestPlanned()) }
     guard functions.contains(.fetchFromServer) else {
       guard functions.isDisjoint(with: [.updateOnServer, .deleteOnServer]) else { return indices.map { _ in .unknown } }
       return try await service.versions(

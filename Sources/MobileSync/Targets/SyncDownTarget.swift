@@ -68,6 +68,50 @@ package protocol SyncDownTarget: Sendable {
   func existence(
     of ids: [String], type: String, mapping: Int, in context: FetchContext
   ) async throws -> [RecordExistence]
+
+  // MARK: Comparing
+
+  /// Why its records cannot be compared with the soup, as a part of a sentence; nil if they can.
+  var whyNotComparable: String? { get }
+  /// Whether the records that it sends have all members that the soup keeps of them.
+  var sendsWholeRecords: Bool { get }
+  /// Whether each run brings everything, so that a difference lasts no longer than until the next one.
+  var bringsEverything: Bool { get }
+
+  /// Returns how many mappings, from the first one on, an inventory has.
+  func comparedMappings(_ level: VerifyLevel, of mappings: [SoupMapping]) -> Int
+
+  /// Returns the number of records that it would send now, by mapping.
+  /// - Returns: nil if only the records themselves tell.
+  func serverCount(in context: FetchContext) async throws -> [Int]?
+
+  /// Fetches what it would send now, for a comparison: as ``start(since:in:)`` from the beginning, without any progress. Pages
+  /// have parts for the mappings that are compared.
+  /// - Parameters:
+  ///   - ids: Only these records of the first mapping; nil for all.
+  ///   - level: With ``VerifyLevel/ids``, and less, the ids and dates of records are enough.
+  /// - Returns: nil if there is nothing, or if single records cannot be asked for.
+  func inventory(of ids: [String]?, _ level: VerifyLevel, in context: FetchContext) async throws -> SyncDownPage?
+
+  /// Returns what became of records that the inventory lacks: by mapping, in the order of the ids.
+  func whereabouts(of lacking: [[LackingRecord]], in context: FetchContext) async throws -> [[Whereabouts]]
+}
+
+/// A record that the soup has and the server did not send.
+package struct LackingRecord: Sendable {
+  package let id: String
+  package let type: String
+}
+
+/// What became of a record that the server did not send.
+package enum Whereabouts: Sendable, Equatable {
+  /// The target would send it after all, or keeps it although the server does not send it.
+  case sent
+  case deleted
+  /// It exists, and is not what the target asks for.
+  case outside
+  /// The server does not send it, and cannot be asked why.
+  case unknown
 }
 
 /// Whether a server has a record.
@@ -88,6 +132,42 @@ extension SyncDownTarget {
   package var longestRun: Int? { nil }
   package var hasAfterRows: Bool { false }
   package var deletions: (any DeletionFeed)? { nil }
+
+  package var whyNotComparable: String? { nil }
+  package var sendsWholeRecords: Bool { true }
+  package var bringsEverything: Bool { !isIncremental }
+
+  package func comparedMappings(_ level: VerifyLevel, of mappings: [SoupMapping]) -> Int { mappings.count }
+  package func serverCount(in context: FetchContext) async throws -> [Int]? { nil }
+
+  package func inventory(of ids: [String]?, _ level: VerifyLevel, in context: FetchContext) async throws -> SyncDownPage? {
+    ids == nil ? try await start(since: TimeStamp.never, in: context) : nil
+  }
+
+  /// Asks as a search for ghosts does, and whether the records exist.
+  package func whereabouts(of lacking: [[LackingRecord]], in context: FetchContext) async throws -> [[Whereabouts]] {
+    let remote = try await remoteIds(among: lacking.map { $0.map(\.id) }, in: context)
+    var found = zip(lacking, remote).map { records, sent in
+      records.map { sent.contains($0.id) ? Whereabouts.sent : .unknown }
+    }
+    for mapping in lacking.indices {
+      let asked = lacking[mapping].indices.filter { found[mapping][$0] == .unknown }.prefix(VerifyResult.listed)
+      for type in IdSet(asked.map { lacking[mapping][$0].type }).sorted() {
+        let ofType = asked.filter { lacking[mapping][$0].type == type }
+        do {
+          let answers = try await existence(
+            of: ofType.map { lacking[mapping][$0].id }, type: type, mapping: mapping, in: context)
+          for (i, answer) in zip(ofType, answers) where answer != .unknown {
+            found[mapping][i] = answer == .gone ? .deleted : .outside
+          }
+        } catch let error as RestError where error.code == .httpStatus && [400, 404].contains(error.status ?? 0) {
+          // The server cannot be asked about this type.
+          continue
+        }
+      }
+    }
+    return found
+  }
 
   package func mappings(_ soupName: String) -> [SoupMapping] { [SoupMapping(soup: soupName, fields: fields)] }
   package func afterRows(in context: FetchContext) async throws -> [String] { [] }

@@ -48,11 +48,6 @@ package struct TargetFields: Sendable, Equatable {
   /// The paths of the id, the date and the server's other members that are within objects.
   private var ownPaths: [String] { ([id, modificationDate] + others).filter { $0.utf8.contains(UInt8(ascii: ".")) } }
 
-  /// Returns whether a member has the id, the date or another value that only the server sets within it.
-  func hasOwnPaths(in member: String) -> Bool {
-    [id, modificationDate].contains { $0.hasPrefix(member + ".") } || others.contains { $0.hasPrefix(member + ".") }
-  }
-
   /// Returns a record without what only the server sets within its members.
   func withoutOwnPaths(_ record: JSONObject) -> JSONObject {
     ownPaths.reduce(record) { Projection.removing($1, from: $0) }

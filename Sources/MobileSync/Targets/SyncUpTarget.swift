@@ -178,6 +178,8 @@ package struct UploadContext: Sendable {
   package let control: RunControl
   package let configuration: SyncConfiguration
   package var mergeMode: MergeMode
+  /// Whether the uploads are sent or only planned.
+  package var intent = UploadIntent.send
   /// The modification dates that the server showed last, by record id, in ms. They may be newer
   /// than those of the entries: our own uploads change them, and the answers do not say to what.
   package var datesSeen: IdMap<Int64> = [:]
@@ -206,8 +208,11 @@ package struct UploadContext: Sendable {
   }
 
   /// Returns the id that the server assigned to a record of another soup; nil if it has none yet.
+  ///
+  /// In a plan, something that stands for the id of a record that the plan creates.
   package func assignedId(for localId: String, in soup: String) async throws -> String? {
-    try await origin?.store.read { try $0.soupExists(soup) ? $0.assignedId(for: localId, in: soup) : nil }
+    if let planned = intent.recorder?.assignedId(for: localId) { return planned }
+    return try await origin?.store.read { try $0.soupExists(soup) ? $0.assignedId(for: localId, in: soup) : nil }
   }
 
   /// Calls a function of a script and waits for it.
@@ -215,7 +220,12 @@ package struct UploadContext: Sendable {
   package func call(
     implementation: String, _ function: CustomTargetCall.Function, _ arguments: JSONObject
   ) async throws -> JSONObject {
-    try await CustomTargetCaller(implementation: implementation, target: [:]).object(function, arguments, control, configuration)
+    if let recorder = intent.recorder {
+      recorder.note(unknown: "what the function '\(implementation)' of a script computes")
+      throw UploadNotSent(RequestPlanned())
+    }
+    return try await CustomTargetCaller(implementation: implementation, target: [:])
+      .object(function, arguments, control, configuration)
   }
 
   /// Returns when the server last changed some records, using the service.
@@ -314,6 +324,8 @@ package enum RemoteLookup {
       } catch let error as RestError where error.status == 404 || context.service.fault(of: error) == .unknownType {
         let result = UploadResult.failure(error.serverCode ?? "NOT_FOUND", error.message)
         for i in asked { found[i] = .refused(result) }
+      } catch  where error.isPlanned {
+        for i in asked { found[i] = .record(.unchanged) }
       }
     }
     return found

@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// An entry with changes that the server lacks, with the reason why it still has them and the way out.
 public struct DirtyEntry: Sendable, Equatable {
@@ -62,18 +63,25 @@ public struct DirtyEntry: Sendable, Equatable {
   public internal(set) var remedies: [String] = []
   /// When the row was last written, in ms since 1970 UTC.
   let writtenAt: Int64?
+  /// When it was changed since it was last as the server had it, in ms since 1970 UTC, and by whom; nil if the history does not
+  /// say so.
+  public internal(set) var since: Int64?
+  public internal(set) var by: HistoryActor?
+  /// How often the last runs have left it in this state; nil if the history does not say so.
+  public internal(set) var runs: Int?
   /// When the conflict was found, in ms since 1970 UTC; nil without one.
   public internal(set) var detectedAt: Int64?
 
-  /// The form that scripts get. Without a history, `since`, `by` and `runs` are not known.
+  /// The form that scripts get.
   public var json: JSONObject {
     func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
     func number(_ value: Int64?) -> JSONValue { value.map { .integer($0) } ?? .null }
     return [
       "soupName": .string(soupName), "entryId": .integer(entryId), "recordId": text(recordId), "title": text(title),
       "action": .string(action.rawValue), "state": .string(state.rawValue), "fields": .array(fields.map { .string($0) }),
-      "since": .null, "by": .null,
-      "reason": reason.map { ["code": .string($0.code), "text": .string($0.text)] } ?? .null, "runs": .null,
+      "since": number(since), "by": by.map { .object($0.json()) } ?? .null,
+      "reason": reason.map { ["code": .string($0.code), "text": .string($0.text)] } ?? .null,
+      "runs": number(runs.map { Int64($0) }),
       "lastTry": number(lastTry), "until": number(until), "syncName": text(syncName),
       "remedies": .array(remedies.map { .string($0) }),
     ]

@@ -16,11 +16,13 @@ struct DirtyReader {
   private let now: Int64
   let syncs: [SyncState]
   private let uploads: SoupUploads
+  private let stories: UnsentStories?
 
   /// Entries that are in memory at once.
   private static let batch = 500
 
-  init(_ look: StoreLook, _ snapshot: StoreSnapshot) throws {
+  init(_ look: StoreLook, _ snapshot: StoreSnapshot, _ stories: UnsentStories? = nil) throws {
+    self.stories = stories
     self.look = look
     self.snapshot = snapshot
     now = look.now()
@@ -39,16 +41,25 @@ struct DirtyReader {
     return found
   }
 
+  /// Returns an entry; nil if it has no local changes.
+  func entry(_ id: Int64, in soup: String) throws -> DirtyEntry? {
+    var found: DirtyEntry?
+    try forEach(in: soup, among: [id]) { entry, object, base, own, known in
+      found = try described(entry, object, base, own, known)
+    }
+    return found
+  }
+
   /// Calls `body` with each entry and its state, without its fields and remedies.
   func forEachState(in soup: String, _ body: (DirtyEntry) -> Void) throws {
     try forEach(in: soup, withValues: false) { entry, _, _, _, _ in body(entry) }
   }
 
   private func forEach(
-    in soup: String, withValues: Bool = true,
+    in soup: String, among candidates: Set<Int64>? = nil, withValues: Bool = true,
     _ body: (DirtyEntry, JSONObject, JSONObject?, OwnValues?, Known) throws -> Void
   ) throws {
-    let ids = try snapshot.dirtyEntryIds(in: soup)
+    let ids = try snapshot.dirtyEntryIds(in: soup).filter { candidates?.contains($0) ?? true }
     guard !ids.isEmpty else { return }
     let conflicts = Dictionary(try snapshot.conflicts(in: soup).map { ($0.entryId, $0) }) { first, _ in first }
     let attempts = Dictionary(try snapshot.unsettledUploads(in: soup).map { ($0.entryId, $0) }) { first, _ in first }
@@ -63,7 +74,8 @@ struct DirtyReader {
       let families = try familyReasons(entries, soup)
       for (id, object) in entries {
         let known = Known(conflict: conflicts[id], upload: attempts[id], family: families[id])
-        let entry = classified(id, object, soup, fields, known, isLive: live.contains(id))
+        var entry = classified(id, object, soup, fields, known, isLive: live.contains(id))
+        stories?.complete(&entry)
         try body(entry, object, bases[id], own[id], known)
       }
     }
@@ -172,7 +184,8 @@ struct DirtyReader {
       guard let record = known.conflict else { break }
       let base = RecordMerge.base(stored, fitting: object, TargetFields(id: record.idField, modificationDate: record.dateField))
       let row = StoredEntry(id: entry.entryId, version: 0, text: object.serialized())
-      let conflict = try SyncConflict(record, in: entry.soupName, base: base, entry: row, own: own)
+      let conflict = try SyncConflict(
+        record, in: entry.soupName, base: base, entry: row, own: own, policy: uploads.sync(record.syncId)?.options.resolve)
       entry.syncName = uploads.sync(record.syncId)?.name ?? entry.syncName
       way.ofConflict(&entry, conflict)
     }

@@ -70,11 +70,13 @@ struct Discarding {
       guard conflict.kind != .unknown else {
         throw Refusal(text: "the server's version is not known; sync it down first")
       }
+      try noteDropped(changed(entry, stored), of: id, entry, in: transaction)
       // The base is older than what the server is known to have.
       try transaction.resolve(conflict, .server)
       return
     }
     guard let stored else { throw Refusal(text: "its version before the changes is not known") }
+    try noteDropped(changed(entry, stored), of: id, entry, in: transaction)
     try restore(id, entry, stored, in: transaction)
   }
 
@@ -84,7 +86,12 @@ struct Discarding {
     guard removesCreated else {
       throw Refusal(text: "it was created here and the server never had it; only --created removes it")
     }
-    try transaction.remove([id], from: soup)
+    let version = try transaction.entry(id, in: soup)?.version ?? 0
+    let changes = entry.filtered { !RecordMerge.isBookkeeping($0.key, uploads.fields(of: soup)) }
+    try transaction.note(
+      EntryChange(.discarded, id, version: version, before: changes.serialized()), in: soup)
+    try transaction.remove(
+      [RemovedEntry(id: id, version: version, recordId: uploads.fields(of: soup).id(of: entry), because: .discarded)], from: soup)
   }
 
   private func discard(
@@ -104,6 +111,7 @@ struct Discarding {
     guard !changed.isEmpty else { throw Refusal(text: "\(names.joined(separator: ", ")) was not changed here") }
     var next = entry
     for name in changed { next[name] = base[name] }
+    try noteDropped(changed, of: id, entry, in: transaction)
     next[LocalField.lastError] = nil
     let merge = RecordMerge(base: base, local: next, server: [:], fields: fields)
     if merge.localChanges.isEmpty {
@@ -114,6 +122,26 @@ struct Discarding {
       return try restore(id, entry, base, in: transaction)
     }
     _ = try transaction.replace(id, with: next, in: soup)
+  }
+
+  private func changed(_ entry: JSONObject, _ stored: JSONObject?) -> [String] {
+    let fields = uploads.fields(of: soup)
+    guard let base = RecordMerge.base(stored, fitting: entry, fields) else {
+      return entry.keys.filter { !RecordMerge.isBookkeeping($0, fields) }
+    }
+    return RecordMerge(base: base, local: entry, server: [:], fields: fields).localChanges
+  }
+
+  /// Keeps the dropped values in the history.
+  private func noteDropped(
+    _ names: [String], of id: Int64, _ entry: JSONObject, in transaction: StoreTransaction
+  ) throws {
+    guard transaction.history != nil, let version = try transaction.entry(id, in: soup)?.version else { return }
+    let dropped = JSONObject(names.compactMap { name in entry[name].map { (name, $0) } })
+    try transaction.note(
+      EntryChange(
+        .discarded, id, version: version + 1, fields: names, recordId: uploads.fields(of: soup).id(of: entry),
+        before: dropped.serialized()), in: soup)
   }
 
   private func restore(_ id: Int64, _ entry: JSONObject, _ base: JSONObject, in transaction: StoreTransaction) throws {

@@ -36,6 +36,11 @@ struct ErrorNote: Sendable, Equatable {
       at: error["at"]?.integerValue)
   }
 
+  /// Returns what an error says; empty without one.
+  static func text(of error: JSONValue?) -> String {
+    error.flatMap { ErrorNote([LocalField.lastError: .string($0.text)]) }?.text ?? ""
+  }
+
   private init(code: String, text: String, fields: [String], at: Int64?) {
     self.code = code
     self.text = text

@@ -37,9 +37,11 @@ public struct StoreLook: Sendable {
   ///   - states: Limits the list to these states; nil for all.
   /// - Throws: `StoreError` `.noSuchSoup`.
   public func dirtyEntries(inSoup soupName: String? = nil, states: Set<DirtyEntry.State>? = nil) throws -> [DirtyEntry] {
-    try store.readBlocking { snapshot in
+    // A history that cannot be read hides nothing else.
+    let stories = try? store.readBlocking { try UnsentStories($0, soup: soupName) }
+    return try store.readBlocking { snapshot in
       let soups = try soupName.map { [$0] } ?? snapshot.soupNames().filter { $0 != SyncsSoup.name }
-      let reader = try DirtyReader(self, snapshot)
+      let reader = try DirtyReader(self, snapshot, stories)
       return try soups.flatMap { try reader.entries(in: $0, states) }
     }
   }
@@ -55,9 +57,10 @@ public struct StoreLook: Sendable {
         syncId = found.id
       }
       let soups = try soupName.map { [$0] } ?? snapshot.soupsInConflict()
+      var policies = ConflictPolicies()
       return try soups.flatMap { soup in
         try snapshot.conflicts(in: soup).filter { syncId == nil || $0.syncId == syncId }
-          .compactMap { try snapshot.syncConflict($0, in: soup) }
+          .compactMap { try snapshot.syncConflict($0, in: soup, &policies) }
       }
     }
   }

@@ -36,19 +36,24 @@ public struct SyncOverview: Sendable {
   public let owner: (pid: Int32, host: String?)?
   /// Whether the sync is `RUNNING` although its process died. The row stays as it is.
   public let isAbandoned: Bool
+  /// When the last run ended that succeeded, if the history has it.
+  var historicSuccess: Int64?
+  /// When the last comparison with the server began that found no difference, in ms since 1970 UTC; nil if the history has none.
+  public internal(set) var lastVerified: Int64?
 
   /// The status as people see it.
   public var status: String { isAbandoned ? SyncOverview.abandoned : state.status.rawValue }
   public static let abandoned = "ABANDONED"
 
-  /// When the last run ended that succeeded, in ms since 1970 UTC; nil if that is not known, as after a failure.
-  public var lastSuccess: Int64? { state.status == .done ? state.endTime : nil }
+  /// When the last run ended that succeeded, in ms since 1970 UTC; nil if that is not known, as after a failure without a
+  /// history.
+  public var lastSuccess: Int64? { state.status == .done ? state.endTime : historicSuccess }
 
   public var json: JSONObject {
     var json = state.scriptJSON
     json["status"] = .string(status)
     json["lastSuccess"] = lastSuccess.map { .integer($0) } ?? .null
-    json["lastVerified"] = .null
+    json["lastVerified"] = lastVerified.map { .integer($0) } ?? .null
     json["owner"] =
       owner.map { ["pid": .integer(Int64($0.pid)), "host": $0.host.map { .string($0) } ?? .null] } ?? .null
     return json
@@ -63,13 +68,15 @@ public struct StoreOverview: Sendable {
   public let bytes: Int64
   /// The size of SQLite's write-ahead log; nil for another engine.
   public let walBytes: Int64?
+  /// How much of its history the store keeps.
+  public let history: HistoryLevel
   public internal(set) var soups: [SoupOverview]
   public internal(set) var syncs: [SyncOverview]
 
   public var json: JSONObject {
     [
       "storeName": .string(store.name), "isGlobalStore": .bool(store.isGlobal), "engine": .string(engine),
-      "bytes": .integer(bytes), "walBytes": walBytes.map { .integer($0) } ?? .null, "history": "off",
+      "bytes": .integer(bytes), "walBytes": walBytes.map { .integer($0) } ?? .null, "history": .string(history.rawValue),
       "soups": .array(soups.map { .object($0.json) }), "syncs": .array(syncs.map { .object($0.json) }),
     ]
   }
@@ -79,14 +86,19 @@ extension StoreLook {
   /// Returns the overview of the store.
   public func overview() throws -> StoreOverview {
     let sizes = try store.sizes()
+    // A history that cannot be read hides nothing else.
+    let successes = (try? store.readBlocking { try HistoryReader.successes($0) }) ?? [:]
+    let verified = (try? store.readBlocking { try HistoryReader.verifications($0) }) ?? [:]
     let (soups, syncs) = try store.readBlocking { snapshot in
       let reader = try DirtyReader(self, snapshot)
       let names = try snapshot.soupNames().filter { $0 != SyncsSoup.name }
-      return (try names.map { try soup($0, reader, snapshot) }, try reader.syncs.map { try sync($0, snapshot) })
+      return (
+        try names.map { try soup($0, reader, snapshot) }, try reader.syncs.map { try sync($0, snapshot, successes, verified) }
+      )
     }
     return StoreOverview(
       store: (store.name, store.isGlobal), engine: sizes.walBytes == nil ? "postgres" : "sqlite", bytes: sizes.bytes,
-      walBytes: sizes.walBytes, soups: soups, syncs: syncs)
+      walBytes: sizes.walBytes, history: level, soups: soups, syncs: syncs)
   }
 
   /// Returns the figures of one soup.
@@ -115,6 +127,15 @@ extension StoreLook {
     return soup
   }
 
+  private func sync(
+    _ state: SyncState, _ snapshot: StoreSnapshot, _ successes: [Int64: Int64], _ verified: [Int64: Int64]
+  ) throws -> SyncOverview {
+    var overview = try sync(state, snapshot)
+    overview.lastVerified = verified[state.id]
+    overview.historicSuccess = successes[state.id]
+    return overview
+  }
+
   private func sync(_ state: SyncState, _ snapshot: StoreSnapshot) throws -> SyncOverview {
     guard state.status == .running else { return SyncOverview(state: state, owner: nil, isAbandoned: false) }
     let lease = try snapshot.lease(SyncLeases.name(state.id))
@@ -127,7 +148,8 @@ extension StoreLook {
 
 extension StoreOverview {
   /// A store that does not exist yet, and that the first command that writes creates.
-  public init(missing name: String, isGlobal: Bool, engine: String) {
+  public init(missing name: String, isGlobal: Bool, engine: String, history: HistoryLevel = .all) {
+    self.history = history
     store = (name, isGlobal)
     self.engine = engine
     bytes = 0

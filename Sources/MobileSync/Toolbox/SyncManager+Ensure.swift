@@ -11,11 +11,15 @@ extension SyncManager {
   ///   - onUpdate: Called with each state of the run; the last one is DONE, FAILED or STOPPED.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` `.invalidArguments`, `.invalidTarget`, `.invalidOptions`, `.noFieldlist`, and what
-  ///   ``reSync(_:onConflict:onUpdate:)`` throws. The sync keeps its definition while it is running.
+  ///   ``reSync(_:maxRequests:onConflict:onUpdate:)`` throws. The sync keeps its definition while it is running.
   @discardableResult
   public func ensureSync(
     _ definition: JSONObject, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
+    if definition["after"] != nil {
+      throw SyncError(.invalidArguments, "'after' is for the files of syncs alone: only who reads the file runs it").at(
+        .key("after"))
+    }
     let name = try ensure(.object(definition))
     return try reSync(.name(name), onConflict: onConflict, onUpdate: onUpdate)
   }

@@ -17,6 +17,26 @@ extension SyncManager {
     try look.dirtyEntries(inSoup: soupName, states: states)
   }
 
+  /// Returns what the runs of the syncs did, newest first, as far as the store's history goes back.
+  /// - Throws: ``SyncError`` `.noSuchSync`.
+  public func getRuns(_ filter: RunFilter = RunFilter()) throws -> [ToldRun] { try look.runs(filter) }
+
+  /// Returns one run with its requests, steps and records.
+  /// - Throws: ``SyncError`` `.noSuchRun`.
+  public func getRun(_ number: Int64) throws -> ToldRun { try look.run(number) }
+
+  /// Says why an entry looks as it does, what happened to it, and what the next sync up does with it.
+  /// - Throws: `StoreError` `.noSuchSoup`.
+  public func explainEntry(_ soupName: String, entryId: Int64) throws -> EntryExplanation {
+    try look.explain(entry: entryId, in: soupName)
+  }
+
+  /// Explains a record by the server's id; also one that has left the soup.
+  /// - Throws: `StoreError` `.noSuchSoup`.
+  public func explainEntry(_ soupName: String, recordId: String) throws -> EntryExplanation {
+    try look.explain(recordId: recordId, in: soupName)
+  }
+
   /// Drops local changes: an entry becomes what the server is known to have. A deletion is taken back. All in one
   /// transaction.
   ///

@@ -1,5 +1,12 @@
 import RestClient
 
+/// What the updates of a batch send, and what they do not send, by position.
+struct UpdateFacts: Sendable {
+  var unsent: [Int: UnsentChanges] = [:]
+  /// For the history; empty without one.
+  var stories: [Int: SentStory] = [:]
+}
+
 /// The uploads of one batch: what is sent, and the result of every answer. Does not touch the
 /// store.
 struct BatchUpload: Sendable {
@@ -8,46 +15,44 @@ struct BatchUpload: Sendable {
   private let context: UploadContext
   private let planned: [PlannedUpload]
   private let unsent: [Int: UnsentChanges]
+  /// What the updates send, by position, for the history.
+  private let stories: [Int: SentStory]
   private(set) var answers: [UploadAnswer] = []
   /// Creates that were sent without an answer: the server may have them.
   private(set) var unsettled: Set<Int64> = []
   /// Updates that were sent without an answer: the server may have applied them.
   private(set) var openUpdates: Set<Int64> = []
+  /// Updates that were refused after an attempt without an answer: the server may have applied that
+  /// one.
+  private(set) var doubtfulUpdates: Set<Int64> = []
 
-  /// - Parameter unsent: The changes that the updates do not send, by position.
-  init(batch: DirtyBatch, target: any SyncUpTarget, in context: UploadContext, unsent: [Int: UnsentChanges]) {
+  /// The requests that a planned run would send with each entry, by position.
+  private(set) var requestNumbers: [Int: Int] = [:]
+
+  /// - Parameter updates: What the updates send and do not send.
+  init(batch: DirtyBatch, target: any SyncUpTarget, in context: UploadContext, _ updates: UpdateFacts = UpdateFacts()) {
+    stories = updates.stories
     self.batch = batch
     self.target = target
     self.context = context
-    self.unsent = unsent
-    var planned: [PlannedUpload] = []
-    for i in 0..<batch.count {
-      let action = batch.action(i)
-      if let answer = BatchUpload.answerWithoutServer(batch, i, action) {
-        answers.append(answer)
-      } else if let unsent = unsent[i], unsent.isAll {
-        let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
-        answers.append(UploadAnswer(sent: sent, outcome: .skipped, result: .nothingToSend(unsent.names)))
-      } else {
-        planned.append(PlannedUpload(index: i, action: action, type: batch.type(i)))
-      }
-    }
-    self.planned = planned
+    unsent = updates.unsent
+    let plan = BatchPlan(batch, unsent)
+    planned = plan.uploads
+    answers = plan.answers
   }
 
   private func sent(_ i: Int, _ action: UploadAction) -> SentRecord {
     SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
   }
 
-  /// Returns the answer of an upload that needs no request, or cannot be sent.
-  private static func answerWithoutServer(_ batch: DirtyBatch, _ i: Int, _ action: UploadAction) -> UploadAnswer? {
-    let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
-    switch action {
-    case .removeLocally: return UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true))
-    case .nothing: return UploadAnswer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true))
-    default: return UploadAnswer.refusal(of: action, batch, i).map { UploadAnswer(sent: sent, outcome: .failed, result: $0) }
-    }
+  /// Returns what an upload sent, for the history.
+  func story(of sent: SentRecord, at i: Int?) -> SentStory? {
+    guard let i else { return nil }
+    return stories[i] ?? SentStory(sent.action, of: i, in: batch)
   }
+
+  /// Returns the first-level members that an update sends, if that is not the whole list.
+  func sentFields(_ i: Int) -> IdSet? { context.fields(of: i, in: batch) }
 
   /// Adds entries that were excluded earlier, so that they are counted with the batch.
   mutating func hold(_ held: [(id: Int64, verdict: UploadVerdict)]) {
@@ -57,7 +62,8 @@ struct BatchUpload: Sendable {
       case .conflicting: answers.append(UploadAnswer(sent: sent, outcome: .conflicting, result: UploadResult(isSuccess: false)))
       case .refused(let result): answers.append(UploadAnswer(sent: sent, outcome: .failed, result: result))
       case .settled: answers.append(UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true)))
-      case .held: answers.append(UploadAnswer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true)))
+      case .held:
+        answers.append(UploadAnswer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true), isHeld: true))
       // Counted and marked when it was looked up.
       case .inDoubt: break
       }
@@ -69,6 +75,7 @@ struct BatchUpload: Sendable {
   ///   awaited.
   mutating func send() async -> (any Error)? {
     let groups = target.groups(planned, of: batch)
+    if let recorder = context.intent.recorder { return await plan(groups, recorder) }
     let endings = await RequestsInFlight(target: target, batch: batch, context: context).send(groups)
     var failure: (any Error)?
     for (group, ending) in zip(groups, endings) {
@@ -89,6 +96,40 @@ struct BatchUpload: Sendable {
     return failure
   }
 
+  /// Notes what ``send()`` would send, one group after the other.
+  private mutating func plan(_ groups: [UploadGroup], _ recorder: PlanRecorder) async -> (any Error)? {
+    for group in groups {
+      let before = recorder.begin(.send, records: group.uploads.count), last = recorder.lastNumber
+      defer { recorder.resume(before) }
+      do {
+        add(try await target.send(group, of: batch, in: context), of: group)
+      } catch  where error.isPlanned {
+        let results = (error as? UploadCutShort)?.results ?? group.uploads.map { _ in nil }
+        add(results, of: group)
+        number(zip(group.uploads, results).filter { $0.1 == nil }.map(\.0), recorder, after: last)
+      } catch {
+        return error
+      }
+    }
+    return nil
+  }
+
+  /// Notes which request sends each entry: they are sent in the order of the group.
+  private mutating func number(_ uploads: [PlannedUpload], _ recorder: PlanRecorder, after last: Int) {
+    let requests = recorder.requests[last...].filter { $0.purpose == .send && $0.records > 0 }
+    var left = uploads[...]
+    for request in requests {
+      // A request about owners, such as one for their links, may be for more entries than it names.
+      for upload in requests.count == 1 ? left : left.prefix(request.records) {
+        requestNumbers[upload.index] = request.number
+        guard upload.action == .create, let id = batch.recordId(upload.index) else { continue }
+        recorder.assign(id, request: request.number)
+      }
+      left = requests.count == 1 ? [] : left.dropFirst(request.records)
+    }
+    for upload in left { requestNumbers[upload.index] = 0 }
+  }
+
   private mutating func add(_ results: [UploadResult?], of group: UploadGroup) {
     for (upload, result) in zip(group.uploads, results) {
       guard let result else {
@@ -100,6 +141,7 @@ struct BatchUpload: Sendable {
       } else {
         answers.append(answer(upload.index, upload.action, result))
       }
+      if result.leavesDoubt(of: upload.action) { doubtfulUpdates.insert(batch.entryIds[upload.index]) }
     }
   }
 
@@ -150,6 +192,13 @@ struct BatchUpload: Sendable {
   var gone: [Int] {
     let gone = Set(answers.filter(isUpdateConflict).map(\.sent.entryId))
     return batch.entryIds.indices.filter { gone.contains(batch.entryIds[$0]) }
+  }
+
+  /// The entries whose updates the server applied, or that a planned run would send as updates.
+  var updatedEntries: Set<Int64> {
+    let done = answers.filter { $0.outcome == .succeeded && $0.sent.action == .update }.map(\.sent.entryId)
+    let planned = planned.filter { $0.action == .update && requestNumbers[$0.index] != nil }.map { batch.entryIds[$0.index] }
+    return Set(done + planned)
   }
 
   /// Updates and deletes that conflicted on the server, by position in the batch.

@@ -19,6 +19,8 @@ struct ClaimedBatch: Sendable {
     /// The keys of creates, by entry id.
     let keys: [Int64: JSONObject]
     let claim: UploadClaim
+    /// The entries that the run may send; nil for all, also in other versions than they were read.
+    var limit: PlanLimit?
   }
 
   init(none plan: DirtyBatch.Plan) throws {
@@ -32,7 +34,9 @@ struct ClaimedBatch: Sendable {
     var outcomes = try source.claim(given, transaction)
     if !outcomes.isEmpty {
       // Rows that were edited since they were read are sent in their current state.
-      let changed = given.entryIds.filter { outcomes[$0] == .changed }
+      let edited = given.entryIds.filter { outcomes[$0] == .changed }
+      if let limit = source.limit { for id in edited { limit.noteEdited(id, in: source.soup) } }
+      let changed = source.limit == nil ? edited : []
       let fresh = try DirtyBatch(transaction.entries(changed, in: source.soup), plan: given.plan)
       for id in changed { outcomes[id] = nil }
       outcomes.merge(try source.claim(fresh, transaction)) { _, second in second }

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 import SmartStore
 
 extension LostCreates {
@@ -10,9 +11,49 @@ extension LostCreates {
   /// - Returns: Whether a create is still without an answer, so that its record may be added as a
   ///   separate entry.
   static func resolve(beforeFilling soups: [String], _ record: RunRecord) async throws -> Bool {
-    for soup in soups { _ = try await LostCreates(soupName: soup).resolve(record, leavingDoubts: true) }
+    for soup in soups {
+      _ = try await LostCreates(soupName: soup).resolve(record, leavingDoubts: true)
+      for lost in try await keyed(in: soup, record) { try await lost.resolveIfReachable(record) }
+    }
     return try await record.environment.store.read { snapshot in
       try soups.contains { try !snapshot.unsettledCreates(in: $0).isEmpty }
+    }
+  }
+
+  /// Returns the searches for creates with keys: only the targets that sent them can ask for those.
+  private static func keyed(in soup: String, _ record: RunRecord) async throws -> [LostCreates] {
+    let environment = record.environment, targets = environment.targets
+    let senders = try await environment.store.read { snapshot in
+      let uploads = try snapshot.unsettledCreates(in: soup).filter { SentCreate($0)?.key != nil && $0.state != .inDoubt }
+      return try Set(uploads.map(\.syncId)).sorted().compactMap { try SyncsSoup.find(.id($0), in: snapshot) }
+    }
+    return senders.compactMap { sender in
+      guard let main = try? targets.up(sender.target) else { return nil }
+      let uploads = [UploadCompanion(soup: sender.soupName, target: main)] + main.companions
+      guard let target = uploads.first(where: { $0.soup == soup })?.target else { return nil }
+      var context = UploadContext(
+        client: environment.client, service: targets.service(of: .syncUp, sender.target), control: environment.control,
+        configuration: environment.configuration, mergeMode: sender.options.mergeMode)
+      context.origin = UploadContext.Origin(store: environment.store, soup: soup, syncId: sender.id)
+      var lost = LostCreates(soupName: soup)
+      lost.finder = (target, context)
+      lost.syncId = sender.id
+      return lost
+    }
+  }
+
+  /// Leaves the creates to their sync up if it cannot ask now: a sync down may go elsewhere.
+  private func resolveIfReachable(_ record: RunRecord) async throws {
+    guard let finder else { return }
+    var lost = self
+    do {
+      lost.finder = (try await finder.target.prepared(in: finder.context), finder.context)
+      _ = try await lost.resolve(record, leavingDoubts: true)
+    } catch let error as RestError {
+      try record.environment.control.check()
+      record.environment.configuration.logger.notice(
+        "creates without an answer cannot be looked up before this sync down; their sync up will",
+        metadata: ["soup": "\(soupName)", "error": "\(error.message)"])
     }
   }
 

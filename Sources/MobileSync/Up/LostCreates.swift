@@ -18,39 +18,83 @@ struct LostCreates {
   var isCounted = false
   /// Finds creates with keys; nil leaves these to a sync up.
   var finder: (target: any SyncUpTarget, context: UploadContext)?
+  /// The sync whose creates are looked up; nil for all.
+  var syncId: Int64?
 
   /// Searches for the records and writes the decisions.
   /// - Parameter leavingDoubts: Skips creates that an earlier search could not decide.
   /// - Returns: Entries whose creates stay in doubt, or may still appear; these must not be sent.
   func resolve(_ record: RunRecord, leavingDoubts: Bool = false) async throws -> Set<Int64> {
-    let environment = record.environment, asked = environment.configuration.now(), lost = self
-    let pending = try await environment.store.read { snapshot in
-      try lost.pending(snapshot, environment.owners, now: asked).filter {
+    let environment = record.environment, asked = environment.configuration.now()
+    let pending = try await pending(environment, leavingDoubts: leavingDoubts, now: asked)
+    guard !pending.isEmpty else { return [] }
+    let found = try await search(pending, environment, now: asked)
+    try await write(found.verdicts, found.records, pending, asked, record)
+    record.logDoubts()
+    return found.doubtful
+  }
+
+  /// Searches for the records, or notes the searches, and writes nothing.
+  /// - Returns: Entries that the run would not send as they are: those in doubt, and those whose records were found.
+  func plan(_ record: RunRecord, _ recorder: PlanRecorder) async throws -> Set<Int64> {
+    let environment = record.environment, asked = environment.configuration.now()
+    let pending = try await pending(environment, leavingDoubts: false, now: asked)
+    guard !pending.isEmpty else { return [] }
+    let before = recorder.begin(.search, records: pending.count)
+    defer { recorder.resume(before) }
+    let verdicts = try await search(pending, environment, now: asked).verdicts
+    return Set(verdicts.filter { $0.value.holdsBack }.keys)
+  }
+
+  private struct Found {
+    var verdicts: [Int64: LostCreateVerdict] = [:]
+    var records: [Int64: JSONObject] = [:]
+
+    var doubtful: Set<Int64> {
+      Set(verdicts.filter { $0.value == .looked(.inDoubt) || $0.value == .looked(.wait) }.keys)
+    }
+  }
+
+  private func pending(_ environment: RunEnvironment, leavingDoubts: Bool, now: Int64) async throws -> [PendingCreate] {
+    let lost = self
+    return try await environment.store.read { snapshot in
+      try lost.pending(snapshot, environment.owners, now: now).filter {
         (!leavingDoubts || !$0.upload.inDoubt) && ($0.key == nil || lost.finder != nil)
+          && (lost.syncId == nil || $0.key != nil && $0.upload.syncId == lost.syncId)
       }
     }
-    guard !pending.isEmpty else { return [] }
-    var verdicts = Dictionary(uniqueKeysWithValues: pending.compactMap { one in one.verdict.map { (one.upload.entryId, $0) } })
-    var records: [Int64: JSONObject] = [:]
+  }
+
+  private func search(_ pending: [PendingCreate], _ environment: RunEnvironment, now: Int64) async throws -> Found {
+    var found = Found()
+    found.verdicts = Dictionary(
+      uniqueKeysWithValues: pending.compactMap { one in one.verdict.map { (one.upload.entryId, $0) } })
     for one in pending where one.verdict == nil && one.key != nil {
-      let found = try await findKeyed(one, environment)
-      verdicts[one.upload.entryId] = found.map { .looked($0.decision) }
-      records[one.upload.entryId] = found?.record
+      let keyed: (decision: LostCreateDecision, record: JSONObject?)? =
+        try await unlessPlanned { try await findKeyed(one, environment) } ?? (decision: .wait, record: nil)
+      found.verdicts[one.upload.entryId] = keyed.map { .looked($0.decision) }
+      found.records[one.upload.entryId] = keyed?.record
     }
     let open = pending.filter { $0.verdict == nil && $0.key == nil }
     for type in IdSet(open.map(\.type)).sorted() {
-      let decided = try await decide(type, open.filter { $0.type == type }, environment)
-      verdicts.merge(decided.decisions.mapValues(LostCreateVerdict.looked)) { first, _ in first }
-      records.merge(decided.records) { first, _ in first }
+      let same = open.filter { $0.type == type }
+      let decided: (decisions: [Int64: LostCreateDecision], records: [Int64: JSONObject]) =
+        try await unlessPlanned { try await decide(type, same, environment) }
+        ?? (decisions: Dictionary(uniqueKeysWithValues: same.map { ($0.upload.entryId, .wait) }), records: [:])
+      found.verdicts.merge(decided.decisions.mapValues(LostCreateVerdict.looked)) { first, _ in first }
+      found.records.merge(decided.records) { first, _ in first }
     }
     let rule = ResendRule(
-      now: asked, clockOffset: environment.clock.offsetMs, longestRequestMs: environment.configuration.lateCreateMs)
-    for one in pending where verdicts[one.upload.entryId] == .looked(.sendAgain) && !rule.allows(one.upload) {
-      verdicts[one.upload.entryId] = .looked(.wait)
+      now: now, clockOffset: environment.clock.offsetMs, longestRequestMs: environment.configuration.lateCreateMs)
+    for one in pending where found.verdicts[one.upload.entryId] == .looked(.sendAgain) && !rule.allows(one.upload) {
+      found.verdicts[one.upload.entryId] = .looked(.wait)
     }
-    try await write(verdicts, records, pending, asked, record)
-    record.logDoubts()
-    return Set(verdicts.filter { $0.value == .looked(.inDoubt) || $0.value == .looked(.wait) }.keys)
+    return found
+  }
+
+  /// - Returns: nil if the search was only noted for a plan.
+  private func unlessPlanned<T>(_ search: () async throws -> T) async throws -> T? {
+    do { return try await search() } catch  where error.isPlanned { return nil }
   }
 
   // MARK: What is open
@@ -122,7 +166,8 @@ struct LostCreates {
     _ record: RunRecord
   ) async throws {
     let soup = soupName, isCounted = isCounted
-    try await record.save(.synced) { transaction, state in
+    let made = RunStep(kind: .lookup, soup: soup, rows: pending.count)
+    try await record.save(.synced, noting: made) { transaction, state in
       for one in pending {
         // Another process may have settled it, and sent it again, during the search.
         guard try transaction.unsettledUpload(of: one.upload.entryId, in: soup) == one.upload else { continue }
@@ -134,10 +179,12 @@ struct LostCreates {
           if isCounted, isDone { state.counts.succeeded += 1 }
         case .looked(.inDoubt):
           try LostCreates.mark(one.upload, in: soup, transaction)
+          try transaction.noteInDoubt([one.upload.entryId], in: soup)
           state.counts.inDoubt += 1
         case .looked(.wait):
           let until = one.upload.resendAt ?? asked + one.lookup.waitMs
           try transaction.keepWaiting([one.upload.entryId], in: soup, until: until)
+          try transaction.noteInDoubt([one.upload.entryId], in: soup)
           state.counts.inDoubt += 1
           state.inDoubtUntil = max(state.inDoubtUntil, until)
         case .looked(.sendAgain), .looked(.repeatWithKey):
@@ -181,6 +228,16 @@ enum LostCreateVerdict: Sendable, Equatable {
   /// The script has set the record's id in the entry.
   case named(String)
   case looked(LostCreateDecision)
+}
+
+extension LostCreateVerdict {
+  /// Whether the entry is not sent as it is.
+  fileprivate var holdsBack: Bool {
+    switch self {
+    case .closed, .looked(.sendAgain), .looked(.repeatWithKey): false
+    case .named, .looked: true
+    }
+  }
 }
 
 /// A create without an answer, with its current entry.

@@ -26,14 +26,24 @@ struct OwnAttempts {
   /// - Parameters:
   ///   - succeeded: Entries that the server accepted.
   ///   - unanswered: Entries that the server may have accepted; their attempts stay.
+  ///   - doubtful: Entries that the server refused, but may have accepted before: what was sent
+  ///     stays, and the run may send them again.
   func end(
-    _ entryIds: [Int64], succeeded: Set<Int64>, unanswered: Set<Int64>, _ transaction: StoreTransaction
+    _ entryIds: [Int64], succeeded: Set<Int64>, unanswered: Set<Int64>, doubtful: Set<Int64>, _ transaction: StoreTransaction
   ) throws {
     let ended = entryIds.filter { attempts[$0] != nil && !unanswered.contains($0) }
-    let staying = ended.filter { !succeeded.contains($0) }.compactMap { attempts[$0]?.former }
+    let staying = ended.filter { !succeeded.contains($0) }.compactMap {
+      doubtful.contains($0) ? attempts[$0].map(OwnAttempts.released) : attempts[$0]?.former
+    }
     let kept = Set(staying.map(\.entryId))
     try transaction.endAttempts(ended.filter { !kept.contains($0) }, in: soup)
     if !staying.isEmpty { try transaction.journal(staying, in: soup) }
+  }
+
+  private static func released(_ attempt: UploadRecord) -> UploadRecord {
+    var released = attempt
+    released.fence = UploadRecord.noRun
+    return released
   }
 
   /// Keeps the keys of repeated creates that the server did not accept.

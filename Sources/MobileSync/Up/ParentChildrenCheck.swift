@@ -77,10 +77,7 @@ struct ParentChildrenCheck {
       let fields = comparesDatesOnly ? (parent: [], children: []) : fieldsToRead(bases)
       do {
         var remote = ParentChildrenVersions(parent: .unknown, children: [:])
-        if let id {
-          remote = try await family.target.versions(
-            of: id, parent: fields.parent, children: fields.children, through: client)
-        }
+        if let id { remote = try await versions(of: id, fields, bases) }
         remote.hasFields = !fields.parent.isEmpty || !fields.children.isEmpty
         try await complete(&remote, fields.children)
         return remote
@@ -93,6 +90,17 @@ struct ParentChildrenCheck {
       }
     }
     return ParentChildrenVersions()
+  }
+
+  private func versions(
+    of id: String, _ fields: (parent: [String], children: [String]), _ bases: [ParentChildrenMember: JSONObject]
+  ) async throws -> ParentChildrenVersions {
+    environment.intent.recorder?.begin(.look, records: family.members.count)
+    do {
+      return try await family.target.versions(of: id, parent: fields.parent, children: fields.children, through: client)
+    } catch  where error.isPlanned {
+      return try await AssumedFamily(family: family, store: environment.store, bases: bases).versions(fields)
+    }
   }
 
   /// An answer may name only one of several unknown fields. The last attempt compares dates alone.
@@ -119,8 +127,16 @@ struct ParentChildrenCheck {
     guard remote.parent != .deleted else { return }
     for type in IdSet(missing.map { family.type(.child($0)) }).sorted() {
       let ids = missing.filter { family.type(.child($0)) == type }.compactMap(family.children.serverId)
-      let versions = try await environment.service.versions(
-        type: type, ids: ids, fields: [info.children.fields.modificationDate] + fields, through: client)
+      let indices = (0..<family.children.count).filter { i in family.children.serverId(i).map(ids.contains) ?? false }
+      let names = [info.children.fields.modificationDate] + fields
+      environment.intent.recorder?.begin(.look, records: ids.count)
+      let versions: [ServerVersion]
+      do {
+        versions = try await environment.service.versions(type: type, ids: ids, fields: names, through: client)
+      } catch  where error.isPlanned {
+        versions = try await AssumedVersions(store: environment.store, soup: info.children.soup, batch: family.children)
+          .versions(indices, names)
+      }
       for (id, version) in zip(ids, versions) where version.record != nil { remote.children?[id] = version }
     }
   }

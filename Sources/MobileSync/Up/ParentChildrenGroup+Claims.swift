@@ -39,7 +39,7 @@ extension ParentChildrenGroup {
     }
     guard !isAll else { return true }
     for (soup, ids) in taken {
-      try OwnAttempts(claim, in: soup, transaction).end(ids, succeeded: [], unanswered: [], transaction)
+      try OwnAttempts(claim, in: soup, transaction).end(ids, succeeded: [], unanswered: [], doubtful: [], transaction)
     }
     return false
   }

@@ -7,10 +7,10 @@ import SmartStore
 ///
 /// The families are selected at the start; those that become dirty later wait for the next run.
 struct ParentChildrenUpRun {
-  private let record: RunRecord
-  private let target: any ParentChildrenUploadTarget
-  private let plans: ParentChildrenBatchPlans
-  private let lookups: ParentChildrenLookups
+  let record: RunRecord
+  let target: any ParentChildrenUploadTarget
+  let plans: ParentChildrenBatchPlans
+  let lookups: ParentChildrenLookups
   private var counter = ProgressCounter(total: 0)
   private var soups = FamilySoups()
 
@@ -18,9 +18,9 @@ struct ParentChildrenUpRun {
   /// parent, with new children.
   private static let tries = 3
 
-  private var environment: RunEnvironment { record.environment }
-  private var state: SyncState { record.state }
-  private var info: ParentChildrenInfo { target.info }
+  var environment: RunEnvironment { record.environment }
+  var state: SyncState { record.state }
+  var info: ParentChildrenInfo { target.info }
 
   init(_ record: RunRecord, _ target: any ParentChildrenUploadTarget) {
     self.record = record
@@ -57,15 +57,16 @@ struct ParentChildrenUpRun {
       if counter.isReported { record.report(status: .running, progress: counter.percent) }
     }
     try record.checkResolver()
-    let now = environment.configuration.now(), warnings = environment.refusedFields.warnings
+    let now = environment.configuration.now(), warnings = environment.refusedFields.warnings, limit = environment.limit
     try await record.save(.pulled) { _, state in
+      limit?.note(in: &state)
       state.progress = 100
       state.warnings += warnings
       state.enter(.done, now: now)
     }
   }
 
-  private func writeServerIds() async throws {
+  func writeServerIds() async throws {
     let id = environment.service.defaultFields.id
     for side in [info.parent, info.children] where side.fields.id == id {
       try await record.writeServerIds(in: side.soup, at: id, own: side.fields)
@@ -96,6 +97,7 @@ struct ParentChildrenUpRun {
 
   private func upload(_ id: ParentChildrenGroup.Key, _ inDoubt: IdMap<Set<Int64>>) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
+    if let limit = environment.limit, !family.isPlanned(limit) || !family.isAllowed(limit) { return }
     var dates: IdMap<Int64> = [:]
     if state.options.mergeMode != .overwrite {
       let findings = try await ParentChildrenCheck(
@@ -112,7 +114,8 @@ struct ParentChildrenUpRun {
       }
     }
     for tries in 1...ParentChildrenUpRun.tries {
-      guard let family = try await claimFamily(id), try await send(family, dates, isLastTry: tries == ParentChildrenUpRun.tries)
+      guard let family = try await claimFamily(id, isFirst: tries == 1),
+        try await send(family, dates, isLastTry: tries == ParentChildrenUpRun.tries)
       else {
         return
       }
@@ -121,44 +124,57 @@ struct ParentChildrenUpRun {
 
   /// Claims the rows of a family in their current state before they are sent, all or none.
   /// - Returns: nil if its first member no longer exists, or if another run is sending one of the rows.
-  private func claimFamily(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
-    let target = target, plans = plans, lookups = lookups, soups = soups
+  private func claimFamily(_ id: ParentChildrenGroup.Key, isFirst: Bool) async throws -> ParentChildrenGroup? {
+    let target = target, plans = plans, lookups = lookups, soups = soups, limit = isFirst ? environment.limit : nil
     let (family, isHeld) = try await record.claiming(.synced) { transaction, claim -> (ParentChildrenGroup?, Bool) in
       guard try soups.areSame(in: transaction), let family = try ParentChildrenGroup(id, target, plans, in: transaction) else {
         return (nil, false)
       }
-      let isTaken = try family.claimRows(with: claim, lookups, transaction)
-      return (isTaken ? family : nil, !isTaken)
+      if let limit, !family.isAllowed(limit) { return (nil, false) }
+      return (family, try !family.claimRows(with: claim, lookups, transaction))
     }
-    if isHeld { try await record.save(.pulled) { _, state in state.counts.count(.skipped) } }
-    return family
+    guard isHeld, let family else { return family }
+    try await record.save(.pulled) { transaction, state in
+      state.counts.count(.skipped)
+      for member in family.members where family.isDirty(member) {
+        let (batch, i) = family.batch(member)
+        try transaction.noteSkipped([batch.entryIds[i]], because: SkipReason.held, in: family.side(member).soup)
+      }
+    }
+    return nil
   }
 
   private var percent: Int { ProgressCounter.percent(counter.done + 1, of: counter.total) }
 
-  private func read(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
+  func read(_ id: ParentChildrenGroup.Key) async throws -> ParentChildrenGroup? {
     let target = target, plans = plans
     return try await environment.store.read { try ParentChildrenGroup(id, target, plans, in: $0) }
   }
 
   /// Returns whether a create in the family is in doubt; nothing of the family is sent then.
-  private func isDoubtful(_ family: ParentChildrenGroup, _ inDoubt: IdMap<Set<Int64>>) -> Bool {
+  func isDoubtful(_ family: ParentChildrenGroup, _ inDoubt: IdMap<Set<Int64>>) -> Bool {
     let parents = inDoubt[info.parent.soup] ?? [], children = inDoubt[info.children.soup] ?? []
     return family.parent.entryIds.contains(where: parents.contains) || family.children.entryIds.contains(where: children.contains)
   }
 
-  private func changes(_ family: ParentChildrenGroup) async throws -> ParentChildrenChanges {
+  func changes(_ family: ParentChildrenGroup) async throws -> ParentChildrenChanges {
     let updates = family.members.filter { member in
       let (batch, i) = family.batch(member)
       return batch.action(i) == .update && batch.serverId(i) != nil && batch.plan.update != nil
     }
     guard !updates.isEmpty else { return ParentChildrenChanges() }
-    let field = info.parentIdField
+    let recorder = environment.intent.recorder
+    let field = info.parentIdField, isTold = environment.history.run != nil
     return try await environment.store.read { snapshot in
       try updates.reduce(into: ParentChildrenChanges()) { found, member in
         let (batch, i) = family.batch(member), side = family.side(member)
-        let base = try snapshot.baseObjects(of: [batch.entryIds[i]], in: side.soup)[batch.entryIds[i]]
+        let id = batch.entryIds[i], stored = try snapshot.baseObjects(of: [id], in: side.soup)[id]
+        let base = recorder?.merged(id, in: side.soup)?.base ?? stored
         found.unsent[member] = UnsentChanges(batch.entry(i), base: base, family.sendable(member), side.fields)
+        if isTold {
+          found.stories[member] = SentStory(
+            update: batch.entry(i), base: base, family.sendable(member).paths?.compactMap(\.first), side.fields)
+        }
         // A child is updated in any case if its parent gets an id.
         if member != .parent, family.isParentNew { found.unsent[member] = found.unsent[member]?.beside }
         if member != .parent, batch.entry(i)[field]?.isNull == true, base?[field]?.isNull == false {
@@ -168,19 +184,23 @@ struct ParentChildrenUpRun {
     }
   }
 
+  func context(_ dates: IdMap<Int64>) -> UploadContext {
+    UploadContext(
+      client: environment.client, service: environment.service, control: environment.control,
+      configuration: environment.configuration, mergeMode: state.options.mergeMode, intent: environment.intent, datesSeen: dates)
+  }
+
   /// Sends a family and writes the answers back.
   /// - Returns: Whether the family must be sent again.
   private func send(_ family: ParentChildrenGroup, _ dates: IdMap<Int64>, isLastTry: Bool) async throws -> Bool {
-    let context = UploadContext(
-      client: environment.client, service: environment.service, control: environment.control,
-      configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)
-    var upload = ParentChildrenUpload(family, in: context, try await changes(family), isLastTry: isLastTry)
+    var upload = ParentChildrenUpload(family, in: context(dates), try await changes(family), isLastTry: isLastTry)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
     let claim = record.claim, writer = ParentChildrenWriteBack(upload, claim), percent = percent, outcome = upload.outcome
     let lost = lookups.lostAnswers(of: upload)
     let isCounted = failure == nil && !upload.needsAnotherTry
-    try await record.save(.synced) { transaction, state in
+    let made = RunStep(kind: .upload, soup: info.parent.soup, rows: upload.answers.count)
+    try await record.save(.synced, noting: made) { transaction, state in
       if try writer.apply(in: transaction) {
         for answers in lost { try answers.note(&state, now: claim.now, in: transaction) }
       }

@@ -5,6 +5,8 @@ import RestClient
 struct ParentChildrenChanges: Sendable {
   /// Changes that no list names.
   var unsent: [ParentChildrenMember: UnsentChanges] = [:]
+  /// What they send, for the history; empty without one.
+  var stories: [ParentChildrenMember: SentStory] = [:]
   /// Children that have lost their parent here.
   var detached: Set<ParentChildrenMember> = []
 }
@@ -32,7 +34,9 @@ struct ParentChildrenUpload: Sendable {
   let family: ParentChildrenGroup
   let plan: ParentChildrenPlan
   private let context: UploadContext
-  private let changes: ParentChildrenChanges
+  let changes: ParentChildrenChanges
+  /// Children that were not sent, because their parent was refused.
+  private(set) var waiting: [ParentChildrenMember] = []
   /// Whether this is the last attempt, which does not create records again that the server has
   /// lost.
   private let isLastTry: Bool
@@ -41,6 +45,10 @@ struct ParentChildrenUpload: Sendable {
   private(set) var unsettled: Set<ParentChildrenMember> = []
   /// Updates that were sent without an answer: the server may have applied them.
   private(set) var openUpdates: Set<ParentChildrenMember> = []
+  /// Updates that were refused after an attempt without an answer.
+  private(set) var doubtfulUpdates: Set<ParentChildrenMember> = []
+  /// The requests that a planned run would send with each member.
+  private(set) var requestNumbers: [ParentChildrenMember: Int] = [:]
   /// Whether a child refers to a parent that the server has deleted.
   private(set) var parentIsGone = false
 
@@ -63,11 +71,11 @@ struct ParentChildrenUpload: Sendable {
     plan.parts.filter { $0.action == .create }.map { ($0.member, family.sent($0)) }
   }
 
-  private var isParentNew: Bool { plan.parentAction == .create || plan.parentAction == .upsert }
-
   /// The id that the server assigned to the parent.
   var newParentId: String? {
-    isParentNew ? answers.first { $0.member == .parent && $0.result.isSuccess }?.result.id : nil
+    guard family.isParentNew else { return nil }
+    if let request = requestNumbers[.parent] { return PlanRecorder.placeholder(request) }
+    return answers.first { $0.member == .parent && $0.result.isSuccess }?.result.id
   }
 
   // MARK: Sending
@@ -78,10 +86,16 @@ struct ParentChildrenUpload: Sendable {
     for call in plan.calls(size: family.target.largestCall) {
       let ready = sendable(call)
       // The children of a refused parent wait for it.
-      guard !isWaiting(ready), !ready.isEmpty else { continue }
+      guard !isWaiting(ready), !ready.isEmpty else {
+        waiting += ready.map(\.member)
+        continue
+      }
+      context.intent.recorder?.begin(.send, records: ready.count)
       do {
         let results = try await family.target.send(ready.map { request($0, ready) }, through: context.client)
         for (part, result) in zip(ready, results) { add(part, result) }
+      } catch  where error.isPlanned {
+        for part in ready { requestNumbers[part.member] = context.intent.recorder?.lastNumber }
       } catch {
         if UploadAnswer.mayHaveTakenEffect(error) {
           unsettled.formUnion(ready.filter { $0.action == .create }.map(\.member))
@@ -96,7 +110,7 @@ struct ParentChildrenUpload: Sendable {
   /// Returns whether these members wait for a parent that should have been created in an earlier
   /// call.
   private func isWaiting(_ parts: [ParentChildrenPlan.Part]) -> Bool {
-    isParentNew && newParentId == nil && !parts.contains { $0.member == .parent }
+    family.isParentNew && newParentId == nil && !parts.contains { $0.member == .parent }
   }
 
   private func request(_ part: ParentChildrenPlan.Part, _ call: [ParentChildrenPlan.Part]) -> ParentChildrenRequest {
@@ -152,13 +166,14 @@ struct ParentChildrenUpload: Sendable {
     else { return nil }
     let (soup, field) = (family.info.parent.soup, family.info.parentIdField)
     return .failure(
-      "PARENT_MISSING",
+      SkipReason.parentMissingCode,
       "'\(field)' is '\(id)', and soup \(soup) has no entry with this id: save the parent, or give the entry another one")
   }
 
   private mutating func add(_ part: ParentChildrenPlan.Part, _ given: UploadResult) {
     var result = given
     if given.isSuccess, part.action == .update { result.unsent = changes.unsent[part.member]?.names ?? [] }
+    if given.leavesDoubt(of: part.action) { doubtfulUpdates.insert(part.member) }
     let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)
     answers.append(Answer(member: part.member, sent: family.sent(part), outcome: outcome, result: result))
   }

@@ -24,15 +24,28 @@ struct ParentChildrenWriteBack: Sendable {
     for given in ordered {
       let side = upload.family.side(given.member)
       guard let answer = (given.member == .parent ? parents : children).answer(given.answer) else { continue }
-      try transaction.writeBack(answer, in: side.soup, fields: side.fields, madeBy: claim.syncId, now: claim.now) {
+      try transaction.writeBack(
+        answer, in: side.soup, fields: side.fields, madeBy: claim.syncId, now: claim.now, story: { story(of: given, answer.sent) }
+      ) {
         upload.family.batch(given.member).batch.sentFields(answer.sent)
       }
+    }
+    for member in upload.waiting {
+      let (batch, i) = upload.family.batch(member)
+      try transaction.noteSkipped(
+        [batch.entryIds[i]], because: SkipReason.parentNotSent, in: upload.family.side(member).soup)
     }
     if let parentId = upload.family.parentId { try writeFamily(parentId, in: transaction) }
     for (isParent, attempts) in [(true, parents), (false, children)] {
       try end(attempts, isParent ? info.parent.soup : info.children.soup, isParent: isParent, in: transaction)
     }
     return true
+  }
+
+  private func story(of given: ParentChildrenUpload.Answer, _ sent: SentRecord) -> SentStory? {
+    if let known = upload.changes.stories[given.member] { return known }
+    let (batch, i) = upload.family.batch(given.member)
+    return SentStory(sent.action, of: i, in: batch)
   }
 
   /// Updates the children after their parent was created, deleted or lost.
@@ -42,7 +55,10 @@ struct ParentChildrenWriteBack: Sendable {
     }
     guard let parent = upload.family.parent.entryIds.first else { return }
     if upload.plan.deletesChildren, try transaction.entry(parent, in: info.parent.soup) == nil {
-      try transaction.remove(children(of: parentId, in: transaction), from: info.children.soup)
+      let gone = try transaction.storedEntries(children(of: parentId, in: transaction), in: info.children.soup).map {
+        RemovedEntry($0, try $0.object(), info.children.fields, because: .deletedThere)
+      }
+      try transaction.remove(gone, from: info.children.soup)
     }
     let isLost = upload.parentIsGone || upload.answers.contains { $0.member == .parent && $0.outcome == .recreate }
     if upload.needsAnotherTry, isLost { try recreate(parent, parentId, in: transaction) }
@@ -78,6 +94,6 @@ struct ParentChildrenWriteBack: Sendable {
     try transaction.expectEchoes(succeeded, in: soup)
     try attempts.end(
       ids(upload.family.members), succeeded: Set(succeeded), unanswered: Set(ids(upload.unsettled.union(upload.openUpdates))),
-      transaction)
+      doubtful: Set(ids(upload.doubtfulUpdates)), transaction)
   }
 }

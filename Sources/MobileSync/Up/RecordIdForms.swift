@@ -44,6 +44,7 @@ extension RunRecord {
       try snapshot.externalIds(in: soup, path: path, ownedBy: nil, dirty: true).contains { service.canonicalId($0) != $0 }
     }
     guard isNeeded else { return }
+    if let recorder = environment.intent.recorder { return recorder.note(unknown: "ids of 15 characters are sent with 18") }
     try await save(.pulled) { transaction, _ in
       try transaction.writeServerIds(in: soup, at: path, own: fields, service.canonicalId)
     }

@@ -66,11 +66,13 @@ extension RunRecord {
   func claimBatch(
     _ batch: DirtyBatch, in soup: String, number: Int64, _ lookup: SentCreate.Lookup?, keys: [Int64: JSONObject] = [:]
   ) async throws -> ClaimedBatch {
+    let limit = environment.limit
     let hasCreates = lookup != nil && (0..<batch.count).contains { batch.action($0) == .create }
     // The record of a create must survive a power cut; other uploads can be sent twice.
     return try await claiming(hasCreates ? .synced : .pulled) { transaction, claim in
       guard try transaction.soupNumber(of: soup) == number else { return try ClaimedBatch(none: batch.plan) }
-      return try ClaimedBatch(batch, ClaimedBatch.Source(soup: soup, lookup: lookup, keys: keys, claim: claim), transaction)
+      return try ClaimedBatch(
+        batch, ClaimedBatch.Source(soup: soup, lookup: lookup, keys: keys, claim: claim, limit: limit), transaction)
     }
   }
 }
@@ -87,6 +89,7 @@ struct LostAnswers: Sendable {
   func note(_ state: inout SyncState, now: Int64, in transaction: StoreTransaction) throws {
     guard !entryIds.isEmpty else { return }
     try transaction.keepWaiting(entryIds, in: soup, until: now + waitMs)
+    try transaction.noteInDoubt(entryIds, in: soup)
     state.counts.inDoubt += entryIds.count
     state.inDoubtUntil = max(state.inDoubtUntil, now + waitMs)
   }

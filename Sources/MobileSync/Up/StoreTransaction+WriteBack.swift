@@ -49,36 +49,35 @@ extension StoreTransaction {
   ///   - syncId: The sync up, if it creates records that a sync down will bring; nil otherwise.
   ///   - now: Ms since 1970 UTC.
   ///   - updated: Entries whose updates were sent with it.
+  ///   - story: Returns what was sent, for the history; nil if that is not known.
   ///   - sentFields: Returns the fields that the server has after a successful answer; nil if
   ///     unknown.
   /// - Returns: The local id of a record that now has a server id; nil if no entry can refer to it.
   @discardableResult
   func writeBack(
     _ answer: UploadAnswer, in soup: String, fields: TargetFields, madeBy syncId: Int64?, now: Int64, updated: Set<Int64> = [],
-    sentFields: (() -> JSONObject)? = nil
+    story: (() -> SentStory?)? = nil, sentFields: (() -> JSONObject)? = nil
   ) throws -> String? {
     let (sent, outcome, result) = (answer.sent, answer.outcome, answer.result)
-    let entry = try entry(sent.entryId, in: soup)
+    let entry = try entry(sent.entryId, in: soup), object = try entry?.object()
     let change = WriteBack.change(
-      for: answer, current: try entry?.object(), isUnchanged: entry?.version == sent.version, idField: fields.id)
+      for: answer, current: object, isUnchanged: entry?.version == sent.version, idField: fields.id)
     switch change {
     case .none: break
     case .remove:
-      try removeUploaded(sent.entryId, externalId: try entry.flatMap { fields.id(of: try $0.object()) }, from: soup)
+      try removeUploaded(sent.entryId, externalId: object.flatMap(fields.id(of:)), from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
+    try note(answer, entry, object, change, in: soup, fields, story)
     let isDirtyStill = result.isPartial || !result.unsent.isEmpty
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || isDirtyStill {
-      var known = sentFields().filtered { !result.unsent.contains($0.key) }
-      // Keep the entry's date: a base with another date would belong to another copy.
-      for (key, value) in result.record ?? [:] where key != fields.modificationDate && !result.operated.contains(key) {
-        known[key] = value
-      }
-      try raiseBase(of: sent, in: soup, by: known, without: result.removed, result.id, fields)
+      let known = sentFields().filtered { !result.unsent.contains($0.key) }
+      let record = (result.record ?? [:]).filtered { !result.operated.contains($0.key) }
+      try raiseBase(of: sent, in: soup, by: known, record, without: result.removed, result.id, fields)
     }
     guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return nil }
     var named: String?
-    if result.keepsLocalId, let id = result.id, let local = try entry.flatMap({ fields.id(of: try $0.object()) }),
+    if result.keepsLocalId, let id = result.id, let local = object.flatMap(fields.id(of:)),
       local.hasPrefix(LocalField.localIdPrefix)
     {
       try noteAssignedId(id, for: local, in: soup, now: now)
@@ -92,10 +91,10 @@ extension StoreTransaction {
     return named
   }
 
-  /// Updates the base of an entry that was edited during its upload: the server now has what was
-  /// sent.
+  /// Updates an entry that was edited during its upload: the server now has what was sent, and what its record has beside it
+  /// is in the entry, too, where it was not edited. Otherwise it would count as an edit.
   private func raiseBase(
-    of sent: SentRecord, in soup: String, by known: JSONObject, without removed: [String], _ id: String?,
+    of sent: SentRecord, in soup: String, by known: JSONObject, _ record: JSONObject, without removed: [String], _ id: String?,
     _ fields: TargetFields
   ) throws {
     guard [.create, .update, .upsert].contains(sent.action),
@@ -103,6 +102,10 @@ extension StoreTransaction {
     else { return }
     let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
     var next = RecordMerge.base(old, after: known)
+    let adopted = RecordMerge.adopted(from: record, by: entry, base: next, fields)
+    if !adopted.isEmpty { _ = try patch(sent.entryId, in: soup, setting: adopted) }
+    // Keep the entry's date: a base with another date would belong to another copy.
+    next = RecordMerge.base(next, after: record.filtered { $0.key != fields.modificationDate })
     for key in removed { next[key] = nil }
     if let id {
       let (key, value) = Projection.member(.string(id), at: fields.id, in: next)

@@ -24,6 +24,8 @@ extension SyncUpRun {
     _ batch: DirtyBatch, _ chunk: UploadChunk, ahead: ArraySlice<UploadChunk>
   ) async throws -> (DirtyBatch, UploadChunk) {
     guard state.options.mergeMode != .overwrite else { return (batch, chunk) }
+    let before = environment.intent.recorder?.begin(.look, records: 0)
+    defer { if let before { environment.intent.recorder?.resume(before) } }
     if chunk.toSend.allSatisfy(compared.ids.contains) {
       try await examine(unconditional(batch))
     } else {
@@ -89,6 +91,15 @@ extension SyncUpRun {
     }
   }
 
+  private func wholeRecords(_ indices: [Int], of batch: DirtyBatch) async throws -> [Int: JSONObject] {
+    guard !indices.isEmpty else { return [:] }
+    do {
+      return try await target.wholeRecords(indices, of: batch, in: context())
+    } catch  where error.isPlanned {
+      return [:]
+    }
+  }
+
   /// Returns conflict candidates with the server's versions.
   /// - Parameter known: Versions that are already known.
   mutating func conflictCandidates(
@@ -100,7 +111,7 @@ extension SyncUpRun {
       if let id = batch.serverId(i), let date = versions[i].flatMap(check.date) { compared.dates[id] = date }
     }
     let read = indices.filter { versions[$0]?.record != nil }
-    let whole = read.isEmpty ? [:] : try await target.wholeRecords(read, of: batch, in: context())
+    let whole = try await wholeRecords(read, of: batch)
     return indices.map {
       ConflictCandidate(
         soup: soup, soupNumber: soupNumber, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,

@@ -9,9 +9,7 @@ extension SyncUpRun {
   /// Returns the entries of a batch that were compared before and whose updates were unconditional.
   func unconditionalUpdates(_ upload: BatchUpload) -> [Int64] {
     guard state.options.mergeMode != .overwrite else { return [] }
-    let batch = upload.batch, context = context()
-    let updated = Set(
-      upload.answers.filter { $0.outcome == .succeeded && $0.sent.action == .update }.map(\.sent.entryId))
+    let batch = upload.batch, context = context(), updated = upload.updatedEntries
     return batch.entryIds.indices.filter { i in
       let id = batch.entryIds[i]
       guard updated.contains(id), compared.seen[id] != nil else { return false }
@@ -58,7 +56,7 @@ extension SyncUpRun {
     }
   }
 
-  private func look(_ indices: [Int], _ type: String, _ batch: DirtyBatch) async throws -> [AfterUpdate] {
+  func look(_ indices: [Int], _ type: String, _ batch: DirtyBatch) async throws -> [AfterUpdate] {
     let date = target.fields.modificationDate, context = context()
     let asked = IdSet(indices.flatMap { compared.seen[batch.entryIds[$0]]?.keys ?? [] })
       .filter { $0 == date || !RecordMerge.isBookkeeping($0, target.fields) }

@@ -16,7 +16,8 @@ extension SyncUpRun {
     let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: lookup.waitMs)
     let answers = upload.answers, now = writer.claim.now
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
-    let versions = try await record.save(.synced) { transaction, state in
+    let made = RunStep(kind: .upload, soup: soup, rows: answers.count)
+    let versions = try await record.save(.synced, noting: made) { transaction, state in
       // A partial answer is counted with its follow-up.
       for answer in answers where !answer.isPartial { state.counts.count(answer.outcome) }
       state.progress = max(state.progress, percent)
@@ -67,9 +68,12 @@ struct BatchWriteBack: Sendable {
   private func write(_ answers: [UploadAnswer], in transaction: StoreTransaction) throws {
     let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId)), batch = upload.batch
     var named: [(local: String, id: String)] = []
+    let isTold = transaction.history != nil
+    let positions = isTold ? Dictionary(zip(batch.entryIds, 0..<batch.count), uniquingKeysWith: { first, _ in first }) : [:]
     for answer in answers {
       let local = try transaction.writeBack(
-        answer, in: soup, fields: fields, madeBy: maker, now: claim.now, updated: updated
+        answer, in: soup, fields: fields, madeBy: maker, now: claim.now, updated: updated,
+        story: { upload.story(of: answer.sent, at: positions[answer.sent.entryId]) }
       ) { batch.sentFields(answer.sent) }
       if let local, let id = answer.result.id { named.append((local, id)) }
     }
@@ -85,7 +89,9 @@ struct BatchWriteBack: Sendable {
     let unanswered = unsettled.union(upload.openUpdates), all = upload.batch.entryIds
     let used = Set(answers.filter(\.result.endsKey).map(\.sent.entryId))
     let kept = repeated.subtracting(succeeded).subtracting(unanswered).subtracting(used)
-    try attempts.end(all.filter { !kept.contains($0) }, succeeded: succeeded, unanswered: unanswered, transaction)
+    try attempts.end(
+      all.filter { !kept.contains($0) }, succeeded: succeeded, unanswered: unanswered, doubtful: upload.doubtfulUpdates,
+      transaction)
     let refused = Set(answers.filter { $0.outcome == .failed }.map(\.sent.entryId))
     try attempts.keep(kept.sorted(), refused: refused, versions: before, transaction)
   }

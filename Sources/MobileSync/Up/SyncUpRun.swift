@@ -20,7 +20,7 @@ struct SyncUpRun {
   /// Creates that were sent incompletely.
   var followUps: [Int64] = []
   /// Records that are done, with any outcome.
-  private(set) var counter = ProgressCounter(total: 0)
+  var counter = ProgressCounter(total: 0)
   var compared = ComparedEntries()
 
   var environment: RunEnvironment { record.environment }
@@ -33,7 +33,7 @@ struct SyncUpRun {
     plan = target.settings.plan(fieldlist: record.state.options.fieldlist)
   }
 
-  private init(_ companion: UploadCompanion, of run: SyncUpRun) {
+  init(_ companion: UploadCompanion, of run: SyncUpRun) {
     record = run.record
     target = companion.target
     soup = companion.soup
@@ -52,7 +52,8 @@ struct SyncUpRun {
   func context(_ mergeMode: MergeMode? = nil, keys: [Int64: JSONObject] = [:]) -> UploadContext {
     UploadContext(
       client: environment.client, service: environment.service, control: environment.control,
-      configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
+      configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, intent: environment.intent,
+      datesSeen: compared.dates,
       changesSeen: compared.changes, createKeys: keys,
       origin: UploadContext.Origin(store: environment.store, soup: soup, syncId: state.id))
   }
@@ -66,8 +67,9 @@ struct SyncUpRun {
       try await run.sendAll(isFirst: false)
     }
     try record.checkResolver()
-    let now = environment.configuration.now(), warnings = environment.refusedFields.warnings
+    let now = environment.configuration.now(), warnings = environment.refusedFields.warnings, limit = environment.limit
     try await record.save(.pulled) { _, state in
+      limit?.note(in: &state)
       state.progress = 100
       state.warnings += warnings
       state.enter(.done, now: now)
@@ -76,22 +78,16 @@ struct SyncUpRun {
 
   /// Sends every dirty entry of the soup.
   private mutating func sendAll(isFirst: Bool) async throws {
-    let soup = soup, registry = environment.targets
-    soupNumber = try await environment.store.read { try $0.soupNumber(of: soup) }
-    target = try await target.prepared(in: context())
+    try await prepareTarget()
     if target.fields.id == environment.service.defaultFields.id {
       try await record.writeServerIds(in: soup, at: target.fields.id, own: target.fields)
     }
-    var lost = LostCreates(soupName: soup, older: LostCreates.Older(lookup: lookup, plan: plan))
-    lost.finder = (target, context())
-    lost.isCounted = true
-    let before = record.state.counts.succeeded, inDoubt = try await lost.resolve(record)
+    let before = record.state.counts.succeeded, inDoubt = try await lostCreates.resolve(record)
     let found = record.state.counts.succeeded - before
-    if target.traits.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
-    let phases = try await phases(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
+    let order = order, phases = try await phases(order)
     let total = phases.reduce(0) { $0 + $1.ids.count }
     counter = ProgressCounter(total: total)
-    let claim = record.claim
+    let claim = record.claim, soup = soup
     try await record.save(.pulled) { transaction, state in
       try transaction.forgetAssignedIds(before: claim.now - Self.assignedIdsKept)
       try transaction.forgetEndedUpdates(in: soup) { try claim.isLive($0, in: transaction) }
@@ -99,7 +95,7 @@ struct SyncUpRun {
     }
     if isFirst { record.report() }
     let verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
-    try await upload(phases.flatMap { UploadChunk.chunks(of: $0.ids, verdicts, size: batchSize($0)) })
+    try await upload(order.chunks(phases, verdicts))
     let rest = followUps, size = target.settings.maxBatchSize
     for start in stride(from: 0, to: rest.count, by: size) {
       try environment.control.check()
@@ -107,55 +103,34 @@ struct SyncUpRun {
     }
   }
 
-  /// Entries that may be sent in one batch.
-  private struct Phase {
-    var ids: [Int64] = []
-    var hasCreates = false
+  /// Finds out what the target needs to know before it sends.
+  mutating func prepareTarget() async throws {
+    let soup = soup, registry = environment.targets
+    soupNumber = try await environment.store.read { try $0.soupNumber(of: soup) }
+    target = try await target.prepared(in: context())
+    if target.traits.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
   }
 
-  /// Returns creates first and deletes last, if the target requires it; otherwise all entries in
-  /// the order of their ids.
-  private func phases(_ ids: [Int64]) async throws -> [Phase] {
-    guard target.traits.sendsCreatesFirst else { return [Phase(ids: ids, hasCreates: true)] }
-    var creates = Phase(hasCreates: true), updates = Phase(), deletes = Phase(), last = Phase(), order = CreateOrder()
-    let soup = soup, plan = plan, size = 500
-    for start in stride(from: 0, to: ids.count, by: size) {
-      let part = Array(ids[start..<min(ids.count, start + size)])
-      let batch = try await environment.store.read { try DirtyBatch($0.entries(part, in: soup), plan: plan) }
-      ordered(batch, &order)
-      for i in 0..<batch.count {
-        switch batch.action(i) {
-        case .create, .upsert: creates.ids.append(batch.entryIds[i])
-        case .delete, .removeLocally: deletes.ids.append(batch.entryIds[i])
-        case .update where target.goesLast(i, of: batch): last.ids.append(batch.entryIds[i])
-        case .update, .nothing: updates.ids.append(batch.entryIds[i])
-        }
-      }
-    }
-    creates.ids = order.sorted(creates.ids)
-    return [creates, updates, deletes, last]
+  /// The search for creates of the soup whose answers were lost.
+  var lostCreates: LostCreates {
+    var lost = LostCreates(soupName: soup, older: LostCreates.Older(lookup: lookup, plan: plan))
+    lost.finder = (target, context())
+    lost.isCounted = true
+    return lost
   }
 
-  /// Adds the creates of a batch and their references within the soup.
-  private func ordered(_ batch: DirtyBatch, _ order: inout CreateOrder) {
-    let own = target.references.filter { $0.soup == soup }.map(\.path)
-    guard !own.isEmpty else { return }
-    for i in 0..<batch.count where batch.action(i) == .create {
-      let entry = batch.entry(i)
-      order.add(
-        batch.entryIds[i], localId: batch.recordId(i),
-        names: own.compactMap { Projection.value(entry, $0)?.stringValue })
-    }
+  var order: UploadOrder {
+    UploadOrder(target: target, store: environment.store, soup: soup, plan: plan, mergeMode: state.options.mergeMode)
   }
 
-  private func batchSize(_ phase: Phase) -> Int {
-    if target.keepsOrder(in: soup) { return 1 }
-    let isCompared = target.traits.comparesFields && state.options.mergeMode != .overwrite
-    return phase.hasCreates || isCompared
-      ? target.settings.maxBatchSize : target.traits.largestBatch ?? target.settings.maxBatchSize
+  /// Returns the dirty entries in the order in which they are sent.
+  func phases(_ order: UploadOrder) async throws -> [UploadOrder.Phase] {
+    let soup = soup
+    let ids = try await environment.store.read { try $0.dirtyEntryIds(in: soup) }
+    return try await order.phases(environment.limit.map { limit in ids.filter { limit.allows($0, in: soup) } } ?? ids)
   }
 
-  private mutating func upload(_ chunks: [UploadChunk]) async throws {
+  mutating func upload(_ chunks: [UploadChunk]) async throws {
     var prepared = chunks.first.map(prepare)
     for (i, chunk) in chunks.enumerated() {
       guard let read = try await prepared?.value else { return }
@@ -176,8 +151,11 @@ struct SyncUpRun {
 
   func prepare(_ chunk: UploadChunk) -> Task<DirtyBatch, any Error> {
     let store = environment.store, soup = soup, plan = plan, told = environment.configuration.onBatchRead
+    let recorder = environment.intent.recorder, limit = environment.limit
     return Task {
-      let batch = try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) }
+      var batch = try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) }
+      if let recorder { batch = try batch.merged(recorder, in: soup) }
+      if let limit { batch = try batch.limited(limit, in: soup) }
       told(batch.entryIds)
       return batch
     }
@@ -193,52 +171,15 @@ struct SyncUpRun {
   }
 }
 
-/// Why an entry is not sent.
-enum UploadVerdict: Sendable, Equatable {
-  case conflicting
-  case inDoubt
-  /// Another run is sending it.
-  case held
-  case refused(UploadResult)
-  /// The server already has all of its changes.
-  case settled
-}
-
-/// Entries whose uploads are sent and written back together, and those in between that are not
-/// sent.
-struct UploadChunk: Sendable {
-  private(set) var toSend: [Int64] = []
-  private(set) var held: [(id: Int64, verdict: UploadVerdict)] = []
-
-  var count: Int { toSend.count + held.count }
-
-  init(held: [(id: Int64, verdict: UploadVerdict)] = []) { self.held = held }
-
-  mutating func add(_ id: Int64, _ verdict: UploadVerdict?) {
-    if let verdict { held.append((id, verdict)) } else { toSend.append(id) }
-  }
-
-  static func chunks(of ids: [Int64], _ verdicts: [Int64: UploadVerdict], size: Int) -> [UploadChunk] {
-    var chunks: [UploadChunk] = [], current = UploadChunk()
-    for id in ids {
-      current.add(id, verdicts[id])
-      if current.toSend.count == size {
-        chunks.append(current)
-        current = UploadChunk()
-      }
-    }
-    return current.count > 0 ? chunks + [current] : chunks
-  }
-}
-
 // MARK: - One batch
 
 extension SyncUpRun {
   /// Sends a batch and writes every answer back, even if a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
+    if let recorder = environment.intent.recorder { return try await plan(batch, of: chunk, recorder) }
     let keys = try await createKeys(batch), claimed = try await claimBatch(batch, keys)
-    let unsent = try await unsentChanges(claimed.batch)
-    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys), unsent: unsent)
+    let updates = try await updateFacts(claimed.batch)
+    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys), updates)
     upload.hold(chunk.held + claimed.held.map { ($0, .held) })
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
@@ -277,9 +218,9 @@ extension SyncUpRun {
     let soup = soup, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
     let keys = try await createKeys(batch), claimed = try await claimBatch(batch, keys)
-    let unsent = try await unsentChanges(claimed.batch)
+    let updates = try await updateFacts(claimed.batch)
     var upload = BatchUpload(
-      batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys), unsent: unsent)
+      batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys), updates)
     upload.hold(claimed.held.map { ($0, .held) })
     let failure = await upload.send()
     _ = try await writeBack(upload, claimed)
@@ -293,19 +234,25 @@ extension SyncUpRun {
     try await record.claimBatch(batch, in: soup, number: soupNumber, target.traits.looksForLostCreates ? lookup : nil, keys: keys)
   }
 
-  /// Returns the changes that the updates of a batch do not send, by position.
-  private func unsentChanges(_ batch: DirtyBatch) async throws -> [Int: UnsentChanges] {
+  /// Returns what the updates of a batch send and do not send.
+  func updateFacts(_ batch: DirtyBatch) async throws -> UpdateFacts {
     let updates = (0..<batch.count).filter { batch.action($0) == .update && batch.serverId($0) != nil }
     let sendable = target.sendable(batch.plan), soup = soup
-    guard !updates.isEmpty, batch.plan.update != nil else { return [:] }
-    let bases = try await environment.store.read { try $0.baseObjects(of: updates.map { batch.entryIds[$0] }, in: soup) }
-    return updates.reduce(into: [:]) { found, i in
-      found[i] = UnsentChanges(batch.entry(i), base: bases[batch.entryIds[i]], sendable, batch.plan.fields)
+    guard !updates.isEmpty, batch.plan.update != nil else { return UpdateFacts() }
+    let ids = updates.map { batch.entryIds[$0] }
+    var bases = try await environment.store.read { try $0.baseObjects(of: ids, in: soup) }
+    environment.intent.recorder?.replaceBases(in: &bases, of: ids, in: soup)
+    let isTold = environment.history.run != nil
+    return updates.reduce(into: UpdateFacts()) { found, i in
+      let entry = batch.entry(i), base = bases[batch.entryIds[i]]
+      found.unsent[i] = UnsentChanges(entry, base: base, sendable, batch.plan.fields)
+      guard isTold else { return }
+      found.stories[i] = SentStory(update: entry, base: base, sendable.paths?.compactMap(\.first), batch.plan.fields)
     }
   }
 
   /// Returns the keys of the creates of a batch; repeated creates keep their earlier key.
-  private func createKeys(_ batch: DirtyBatch) async throws -> [Int64: JSONObject] {
+  func createKeys(_ batch: DirtyBatch) async throws -> [Int64: JSONObject] {
     let creates = (0..<batch.count).filter { batch.action($0) == .create }, soup = soup
     guard target.traits.keysCreates, !creates.isEmpty else { return [:] }
     let ids = creates.map { batch.entryIds[$0] }

@@ -6,6 +6,8 @@ struct UploadAnswer: Sendable {
   let sent: SentRecord
   var outcome: UploadOutcome
   let result: UploadResult
+  /// Whether another run is sending the entry.
+  var isHeld = false
 
   var isPartial: Bool { outcome == .succeeded && result.isPartial }
 

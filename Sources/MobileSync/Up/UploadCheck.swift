@@ -33,19 +33,29 @@ struct UploadCheck {
     var findings = Findings()
     let known = target.traits.comparesFields ? try await versions(asked, batch).filter { $0.value != .unknown } : [:]
     let bases = try await bases(known.keys, batch), own = try await own(batch)
+    let guesses = try await guesses(known.keys.sorted(), batch)
     for (i, version) in known {
-      if let date = date(of: version), let id = batch.serverId(i) { findings.dates[id] = date }
+      if let date = date(of: version), let id = batch.serverId(i) {
+        findings.dates[id] = context.intent.isQuiet ? max(date, own.stamps[batch.entryIds[i]] ?? date) : date
+      }
       let entry = batch.entry(i)
       let mayUpload = UploadComparison.mayUpload(
         entry, batch.flags(i), base: bases[i], server: version, batch.plan.fields, context.mergeMode,
         ownStamp: own.stamps[batch.entryIds[i]], own: own.values[batch.entryIds[i]])
-      if !mayUpload { findings.changed[i] = .some(version) }
+      if !mayUpload, !guesses.contains(i) { findings.changed[i] = .some(version) }
       findings.seen[batch.entryIds[i]] = version.record
       findings.local[batch.entryIds[i]] = localChanges(
         entry, bases[i], version, own.values[batch.entryIds[i]], i, batch)
     }
     try await compareDates(asked.filter { known[$0] == nil }, batch, own.stamps, &findings)
     return findings
+  }
+
+  /// Returns the records of which a plan knows nothing but the entry, without asking the server.
+  private func guesses(_ indices: [Int], _ batch: DirtyBatch) async throws -> Set<Int> {
+    guard context.intent.isQuiet, !indices.isEmpty else { return [] }
+    let known = try await AssumedVersions(store: store, soup: soup, batch: batch).known(indices)
+    return Set(indices.filter { !known.isFounded(batch.entryIds[$0]) })
   }
 
   /// Compares the dates of records whose fields cannot be queried.
@@ -81,11 +91,16 @@ struct UploadCheck {
   }
 
   func versions(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Int: ServerVersion] {
-    let target = target, context = context
+    let target = target, context = context, assumed = AssumedVersions(store: store, soup: soup, batch: batch)
     return try await ServerVersions(
       batch: batch, soup: soup, store: store, service: context.service, type: batch.type, refused: refused,
       fetch: { type, indices, fields in
-        try await target.remoteVersions(type: type, indices, fields: fields, of: batch, in: context)
+        context.intent.recorder?.begin(.look, records: indices.count)
+        do {
+          return try await target.remoteVersions(type: type, indices, fields: fields, of: batch, in: context)
+        } catch  where error.isPlanned {
+          return try await assumed.versions(indices, fields)
+        }
       }
     ).find(indices)
   }

@@ -41,8 +41,18 @@ package struct UploadResult: Sendable, Equatable {
   /// Whether no request was made, because no list names a changed field.
   package var hasNothingToSend = false
 
+  /// Whether it is the record of a create whose answer was lost.
+  package private(set) var isFound = false
+
   /// Whether a create may have been made by a target that cannot look it up.
   package var isInDoubt = false
+
+  /// Whether the record waits for another one that it refers to and that the server does not have yet.
+  package var waitsForReference = false
+
+  /// Whether an earlier attempt of the request may have been executed: the server may have what was
+  /// sent although it refuses it now.
+  package var followsLostAttempt = false
 
   private let says: Says
 
@@ -86,9 +96,14 @@ package struct UploadResult: Sendable, Equatable {
   static func found(_ id: String, _ record: JSONObject) -> UploadResult {
     var result = UploadResult(isSuccess: true, id: id)
     result.keepsLocalId = true
+    result.isFound = true
     if !record.isEmpty { result.record = record }
     return result
   }
+
+  /// Whether the server may have what was sent although it refused this attempt. Only updates leave values behind that are
+  /// compared later.
+  func leavesDoubt(of action: UploadAction) -> Bool { action == .update && !isSuccess && followsLostAttempt }
 
   package var maySayRecordIsGone: Bool { says.contains(.recordMayBeGone) }
   package var saysReferenceIsBroken: Bool { says.contains(.referenceIsBroken) }

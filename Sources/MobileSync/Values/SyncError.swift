@@ -28,12 +28,24 @@ public struct SyncError: Error, Sendable {
     case noSuchConflict
     /// The local changes of an entry cannot be dropped now, or not in this way.
     case cannotDiscard
+    /// The history has no run with this number.
+    case noSuchRun
+    /// The target cannot do this.
+    case notSupported
+    /// More requests or records than are allowed; a larger limit allows it.
+    case tooMuch
     /// The conflict cannot be resolved this way, because the server's version is unknown.
     case conflictUnresolved
     /// The server's answer does not have the expected form.
     case unexpectedAnswer
     /// More records would be removed as ghosts than the target allows without force.
     case tooManyGhosts
+    /// Entries of a plan have changed, and it was to be applied as a whole or not at all.
+    case planStale
+    /// The plan was applied before.
+    case planUsed
+    /// The plan is of another form, store, server or definition of the sync, or too old.
+    case planInvalid
     /// Another process is running this sync.
     case runningElsewhere
     /// The store could not be reached for so long that another process may run the sync by now.

@@ -23,6 +23,8 @@ public struct SyncOptions: Sendable, Equatable {
   /// The name of a conflict resolver: one that is registered with the manager, or a function of a
   /// script. With ``MergeMode/merge`` only.
   public var resolver: String?
+  /// Decides conflicts without code, in place of a resolver. With ``MergeMode/merge`` only.
+  public var resolve: ConflictPolicy?
   /// The maximum number of pages of one run of a sync down, which then ends as STOPPED;
   /// ``SyncManager/more(_:onConflict:onUpdate:)`` continues. nil: as many as the target allows.
   public var maxPages: Int?
@@ -35,7 +37,7 @@ public struct SyncOptions: Sendable, Equatable {
     self.resolver = resolver
   }
 
-  package static let keys = KnownKeys(["mergeMode", "fieldlist", "resolver", "maxPages", "graceMs"])
+  package static let keys = KnownKeys(["mergeMode", "fieldlist", "resolver", "resolve", "maxPages", "graceMs"])
 
   /// Parses options from a script or a file. An unknown key is an error, because its intent would
   /// be ignored.
@@ -69,6 +71,20 @@ public struct SyncOptions: Sendable, Equatable {
     if let name = json["resolver"], !name.isNull {
       resolver = try SyncError.at(.key("resolver")) { () throws(SyncError) in try SyncOptions.resolver(name, mergeMode) }
     }
+    if let policy = json["resolve"], !policy.isNull {
+      resolve = try SyncError.at(.key("resolve")) { () throws(SyncError) in try policyBesideResolver(policy) }
+    }
+  }
+
+  private func policyBesideResolver(_ json: JSONValue) throws(SyncError) -> ConflictPolicy {
+    let policy = try ConflictPolicy(json)
+    guard mergeMode == .merge else {
+      throw SyncError(.invalidOptions, "options: resolve decides conflicts of mergeMode MERGE, not of \(mergeMode.rawValue)")
+    }
+    guard resolver == nil else {
+      throw SyncError(.invalidOptions, "options: resolve and resolver exclude one another: a resolver decides every conflict")
+    }
+    return policy
   }
 
   private static func count(_ json: JSONObject, _ key: String, from least: Int64) throws(SyncError) -> Int? {
@@ -123,6 +139,7 @@ public struct SyncOptions: Sendable, Equatable {
     if let fieldlist { json["fieldlist"] = .array(fieldlist.map { .string($0) }) }
     json["mergeMode"] = .string(mergeMode.rawValue)
     if let resolver { json["resolver"] = .string(resolver) }
+    if let resolve { json["resolve"] = resolve.json }
     if let maxPages { json["maxPages"] = .integer(Int64(maxPages)) }
     if let graceMs { json["graceMs"] = .integer(Int64(graceMs)) }
     return json

@@ -39,6 +39,7 @@ extension SyncState {
     json["resumeAt"] = .integer(resumeAt)
     json["connection"] = connection.map { .string($0) }
     json["orgId"] = orgId.map { .string($0) }
+    json["leftOut"] = leftOut > 0 ? .integer(Int64(leftOut)) : nil
     if usesRegisteredCode { json[SyncState.codeKey] = true }
     if !memory.isEmpty { json[SyncState.memoryKey] = .object(memory) }
     return json
@@ -64,6 +65,7 @@ extension SyncState {
     error = json["error"]?.stringValue ?? ""
     limitInfo = json["limitInfo"]?.stringValue ?? ""
     hasMore = json["hasMore"]?.boolValue ?? false
+    leftOut = json["leftOut"]?.integerValue.map { Int(clamping: $0) } ?? 0
     isIncomplete = json["incomplete"]?.boolValue ?? false
     orgId = json["orgId"]?.stringValue
     usesRegisteredCode = json[SyncState.codeKey].map { !$0.isNull && $0 != false } ?? false

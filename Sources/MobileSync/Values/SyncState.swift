@@ -68,6 +68,8 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var inDoubtUntil: Int64 = 0
   /// Warnings about the sync and its last run, in sentences for users.
   public internal(set) var warnings: [String] = []
+  /// How many entries of an applied plan the last run left out; the warnings say why.
+  public internal(set) var leftOut = 0
   /// Whether the last run ended at its page limit before the list did:
   /// ``SyncManager/more(_:onConflict:onUpdate:)`` fetches the rest.
   public internal(set) var hasMore = false
@@ -114,6 +116,7 @@ public struct SyncState: Sendable, Equatable {
       resumeAt = 0
       hasMore = false
       isIncomplete = false
+      leftOut = 0
       warnings = []
     }
     if self.status == .running, status.isTerminal { endTime = now }

@@ -8,6 +8,8 @@ struct ServerRefusal: Error, Sendable, Equatable {
   /// items of a batch.
   let code: Int?
   let message: String
+  /// Whether an earlier attempt of the request may have been executed.
+  var followsLostAttempt = false
 
   init(status: Int?, code: Int?, message: String) {
     self.status = status

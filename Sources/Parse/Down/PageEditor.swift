@@ -36,14 +36,7 @@ struct PageEditor: Sendable {
   private static let envelope = ["count"]
 
   func edited(_ response: ConnectionResponse) async throws -> EditedPage {
-    let body = response.body
-    let scanned: ScannedPage
-    do {
-      scanned = try context.plan.scan(body, recordsKey: "results", envelopeKeys: Self.envelope)
-    } catch let error as ScanError {
-      throw response.response.invalidBody("\(error.message) at byte \(error.offset)")
-    }
-    guard scanned.hasRecords else { throw response.response.invalidBody("the response has no 'results'") }
+    let body = response.body, scanned = try scanned(response)
     var page = EditedPage(
       parts: [scanned] + Array(repeating: nil, count: target.linkSoups.count + target.includeSoups.count),
       count: scanned.count, announced: scanned.envelope(0)?.boundedInteger.map { Int(clamping: $0) }, last: Self.last(scanned))
@@ -57,6 +50,27 @@ struct PageEditor: Sendable {
       page.parts[0] = try context.plan.scan(array: try withoutMarkers(scanned), of: response.response)
     }
     return page
+  }
+
+  /// Returns the objects that are not marked as deleted, for the first soup alone.
+  func listed(_ response: ConnectionResponse) throws -> EditedPage {
+    let scanned = try scanned(response)
+    var page = EditedPage(parts: [scanned], count: scanned.count, announced: nil, last: Self.last(scanned))
+    guard target.target.deletedField != nil, scanned.count > 0 else { return page }
+    let objects = try (0..<scanned.count).map { try scanned.object(record: $0) }.filter { !isDeleted($0) }
+    page.parts[0] = try scan(objects, place: 0, response)
+    return page
+  }
+
+  private func scanned(_ response: ConnectionResponse) throws -> ScannedPage {
+    let scanned: ScannedPage
+    do {
+      scanned = try context.plan.scan(response.body, recordsKey: "results", envelopeKeys: Self.envelope)
+    } catch let error as ScanError {
+      throw response.response.invalidBody("\(error.message) at byte \(error.offset)")
+    }
+    guard scanned.hasRecords else { throw response.response.invalidBody("the response has no 'results'") }
+    return scanned
   }
 
   private static func last(_ page: ScannedPage) -> KeysetWalk.Position? {

@@ -61,6 +61,23 @@ struct ParseSyncDownTarget: SyncDownTarget {
     return try await ParseDownRun(self, exchange, context, since: since).firstPage()
   }
 
+  var sendsWholeRecords: Bool { rules.columns == nil }
+
+  /// Ids are those of the class alone.
+  func comparedMappings(_ level: VerifyLevel, of mappings: [SoupMapping]) -> Int { level == .content ? mappings.count : 1 }
+
+  /// Objects are read in the order of their ids, so that none is missed that changes meanwhile.
+  func inventory(of ids: [String]?, _ level: VerifyLevel, in context: FetchContext) async throws -> SyncDownPage? {
+    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    return try await ParseInventory(self, exchange, context, of: ids, level)?.page(after: nil)
+  }
+
+  func serverCount(in context: FetchContext) async throws -> [Int]? {
+    guard rules.include.isEmpty, linkSoups.isEmpty, target.deletedField == nil else { return nil }
+    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    return try await ParseInventory.count(query, exchange).map { [$0] }
+  }
+
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     let exchange = try ParseExchange(connections, named: target.connection, context.control)
     return try await ParseGhosts(target: self, exchange: exchange, context: context).remote(among: localIds)

@@ -15,9 +15,15 @@ struct FileUploads: Sendable {
     try await PendingFile.replaced(in: value) { file in
       let key = "\(LocalField.localIdPrefix)file_\(entryId)_\(file.digest)"
       if let known = try await known(key) { return known }
-      let stored = try await exchange.upload(file)
-      try await keep(stored, key)
-      return stored
+      let recorder = context.intent.recorder, before = recorder?.begin(.send, records: 0)
+      defer { if let before { recorder?.resume(before) } }
+      do {
+        let stored = try await exchange.upload(file)
+        try await keep(stored, key)
+        return stored
+      } catch  where error.isPlanned {
+        return TypedValue.file(name: "«name of request \(recorder?.lastNumber ?? 0)»", url: nil).json
+      }
     }
   }
 

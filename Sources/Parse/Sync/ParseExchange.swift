@@ -10,6 +10,8 @@ struct ParseExchange: Sendable {
   let control: RunControl?
   /// nil outside of a sync: a program's own calls act as the current user.
   let pin: SessionPin?
+  /// Whether requests are sent or only noted for a plan.
+  var intent = UploadIntent.send
 
   /// Makes an exchange for a sync.
   ///
@@ -51,6 +53,7 @@ struct ParseExchange: Sendable {
     var attempt = 1
     while true {
       if let control { try control.check() } else { try Task.checkCancellation() }
+      try intent.check(request, to: connection.name)
       do {
         var options = ConnectionOptions(cache: .bypass)
         // The soup holds the records.
@@ -143,5 +146,6 @@ extension ServerRefusal {
   init?(_ error: RestError) {
     guard let status = error.status else { return nil }
     self.init(status: status, body: Array((error.body ?? "").utf8))
+    followsLostAttempt = error.followsLostAttempt
   }
 }

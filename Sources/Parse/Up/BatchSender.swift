@@ -48,8 +48,23 @@ struct BatchSender: Sendable {
   ///
   /// - Returns: One result for each write, in order.
   func send(_ items: [ObjectRequest]) async -> [Outcome] {
+    if let recorder = exchange.intent.recorder { return plan(items, recorder) }
     let writes = items.enumerated().map { Write(position: $0.offset, item: $0.element) }
     return await retry(await send(writes, isTransaction: isTransaction), writes)
+  }
+
+  /// Notes what would be sent.
+  private func plan(_ items: [ObjectRequest], _ recorder: PlanRecorder) -> [Outcome] {
+    let before = recorder.begin(.send, records: 0)
+    defer { recorder.resume(before) }
+    return BatchRequest.chunks(items, size: min(items.count, memory.batchSize), isTransaction: isTransaction)
+      .flatMap { batch in
+        recorder.begin(.send, records: batch.items.count)
+        let request = batch.items.count == 1 ? batch.items[0].request : batch.request(on: exchange.server)
+        let noted = Result { try exchange.intent.check(request, to: exchange.connection.name) }
+        let end: any Error = if case .failure(let error) = noted { error } else { UploadNotSent(RequestPlanned()) }
+        return batch.items.map { _ in Outcome.notSent(end) }
+      }
   }
 
   // MARK: One request
@@ -120,7 +135,7 @@ struct BatchSender: Sendable {
       return try batch.results(answer).map { result in
         switch result {
         case .success(let object): .done(object)
-        case .failure(let refusal): .refused(refusal)
+        case .failure(let refusal): .refused(refusal.following(lostAttempt: response.response.followsLostAttempt))
         }
       }
     } catch {
@@ -179,7 +194,11 @@ struct BatchSender: Sendable {
         return outcomes
       }
       attempt += 1
-      for (write, outcome) in zip(again, await send(again, isTransaction: false)) { outcomes[write.position] = outcome }
+      // The server says that it failed, which may have been after the write.
+      for (write, outcome) in zip(again, await send(again, isTransaction: false)) {
+        outcomes[write.position] =
+          if case .refused(let refusal) = outcome { .refused(refusal.following(lostAttempt: true)) } else { outcome }
+      }
     }
   }
 
@@ -203,6 +222,12 @@ struct BatchSender: Sendable {
 }
 
 extension ServerRefusal {
+  fileprivate func following(lostAttempt wasLost: Bool) -> ServerRefusal {
+    var later = self
+    later.followsLostAttempt = followsLostAttempt || wasLost
+    return later
+  }
+
   /// Whether this is a response of the server itself about one record. Proxy pages and limits
   /// concern the whole run.
   fileprivate var isAboutTheRecord: Bool {

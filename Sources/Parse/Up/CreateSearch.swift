@@ -47,7 +47,14 @@ struct UniqueCheck: Sendable {
     let query = try ParseTarget.checked("uniqueBy") { () throws(ParseProblem) in
       try ParseQuery(className, .all(values.map { .equal($0.key, $0.value) })).firstId
     }
-    return try await exchange.objects(query).first?["objectId"]?.stringValue
+    let recorder = exchange.intent.recorder, before = recorder?.begin(.search, records: 1)
+    defer { if let before { recorder?.resume(before) } }
+    do {
+      return try await exchange.objects(query).first?["objectId"]?.stringValue
+    } catch  where error.isPlanned {
+      recorder?.note(unknown: "whether the server has objects with the same unique values")
+      return nil
+    }
   }
 }
 

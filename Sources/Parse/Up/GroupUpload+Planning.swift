@@ -75,7 +75,9 @@ extension GroupUpload {
       } else if try await isLost(found) {
         row.resolved[found.field] = row.resolved[found.field].flatMap { LocalPointers.removing(local, from: $0) }
       } else {
-        return try row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
+        var waiting = try row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
+        waiting.waitsForReference = true
+        return waiting
       }
     }
     if !ids.isEmpty { for (key, value) in row.resolved { row.resolved[key] = LocalPointers.resolved(value, ids) } }

@@ -53,7 +53,7 @@ struct GroupUpload: Sendable {
 
   private func outcomes(of rows: [RowUpload]) async -> [BatchSender.Outcome] {
     let requests = rows.compactMap(\.request)
-    guard let row = rows.first, requests.count == 1, requests[0].changesPassword else {
+    guard let row = rows.first, requests.count == 1, requests[0].changesPassword, context.intent.recorder == nil else {
       return await sender(rows).send(requests)
     }
     let change = PasswordChange(

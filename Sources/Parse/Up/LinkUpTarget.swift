@@ -108,7 +108,8 @@ struct LinkUpTarget: SyncUpTarget {
   private func send(
     _ owners: [Owner], _ changes: [Owner: [RelationChange]], _ context: UploadContext
   ) async throws -> (outcomes: [Owner: BatchSender.Outcome], kept: Set<Owner>) {
-    let exchange = try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
+    var exchange = try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
+    exchange.intent = context.intent
     let sender = BatchSender(exchange: exchange, memory: memory, isTransaction: false) { _ in .notMade }
     var outcomes: [Owner: BatchSender.Outcome] = [:], asked: [Owner] = [], requests: [ObjectRequest] = []
     for owner in owners {
@@ -178,6 +179,7 @@ struct LinkUpTarget: SyncUpTarget {
     case .send: return
     case .wait:
       row.result = failed("waiting for '\(mirror.field)' of \(mirror.className)/\(link.relatedId)", now)
+    case .drop where context.intent.recorder != nil: row.result = UploadResult(isSuccess: true)
     case .drop:
       try await origin.store.write(.pulled) { transaction in
         if isAdded {

@@ -17,6 +17,7 @@ struct MirrorQueue: Sendable {
   func note(_ rows: [RowUpload]) async throws {
     let changes = rows.flatMap(changes)
     guard !changes.isEmpty, let store = context.origin?.store else { return }
+    if let recorder = context.intent.recorder { return recorder.note(unknown: "links that follow from changed pointers") }
     try await store.write(.pulled) { transaction in
       for change in changes { try Self.write(change, transaction) }
     }

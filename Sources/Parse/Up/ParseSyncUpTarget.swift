@@ -70,7 +70,9 @@ struct ParseSyncUpTarget: SyncUpTarget {
   }
 
   func exchange(_ context: UploadContext) throws -> ParseExchange {
-    try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
+    var exchange = try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
+    exchange.intent = context.intent
+    return exchange
   }
 
   // MARK: Sending

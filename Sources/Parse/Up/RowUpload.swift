@@ -89,7 +89,9 @@ struct RowUpload: Sendable {
   ) throws(OpenSSLProblem) -> UploadResult {
     var error = (try? JSONValue(parsing: Array(refusal.lastError(at: time).utf8)).objectValue) ?? [:]
     if isLasting { error["content"] = .string(try contentHash()) }
-    return UploadResult(isSuccess: false, error: .object(error), status: refusal.status, says: says)
+    var result = UploadResult(isSuccess: false, error: .object(error), status: refusal.status, says: says)
+    result.followsLostAttempt = refusal.followsLostAttempt
+    return result
   }
 
   func failed(

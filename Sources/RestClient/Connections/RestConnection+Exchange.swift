@@ -9,8 +9,6 @@ extension RestConnection {
     /// Seconds since 1970.
     var requestTime = 0.0, responseTime = 0.0
     var secrets: [String] = []
-    /// Whether an earlier attempt failed but may have taken effect.
-    var followsLostAttempt = false
   }
 
   /// Requests one URL, from the cache or the server.
@@ -76,7 +74,7 @@ extension RestConnection {
         try await pause(seconds, afterLostTry: wasLost)
         number += 1
       case .answered(var answer):
-        answer.followsLostAttempt = wasLost
+        answer.response.followsLostAttempt = wasLost
         guard settings.refusesSecrets(answer.response), let refused = authorized, request.wantsAuthorization, !isRenewed,
           !request.overridesAuthorization(refused)
         else {
@@ -152,11 +150,13 @@ extension RestConnection {
     _ number: Int, _ request: PreparedRequest, _ response: RestResponse?, _ error: RestError?, since start: Double
   ) {
     guard let observer = environment.observer else { return }
+    let ms = (SystemClock.monotonicSeconds() - start) * 1000
     observer.requestFinished(
       RestTrace(
         method: request.method, path: RestTrace.path(of: request.url), status: response?.status,
         errorCode: error?.code, attempt: number, bytesSent: request.body?.count ?? 0, bytesReceived: response?.body.count ?? 0,
-        durationMs: (SystemClock.monotonicSeconds() - start) * 1000))
+        durationMs: ms, server: WebAddress(request.url)?.host ?? "",
+        startedAt: SystemClock.millisecondsSince1970() - Int64(saturating: ms.rounded())))
   }
 
   private func finish(_ record: inout ExchangeRecord, _ request: PreparedRequest, _ step: ConnectionRetry.Step) {

@@ -110,8 +110,8 @@ public final class RestConnection: Sendable {
       } catch {
         throw error.following(lostAttempt: wasLost)
       }
-      wasLost = wasLost || answer.followsLostAttempt
-      answer.followsLostAttempt = wasLost
+      wasLost = wasLost || answer.response.followsLostAttempt
+      answer.response.followsLostAttempt = wasLost
       let next = Redirect.of(
         answer.response, method: exchange.method, url: exchange.url, visited: visited, settings: settings,
         sameOrigin: options.sameOrigin)
@@ -190,7 +190,7 @@ public final class RestConnection: Sendable {
       throw answer.response.invalidBody("304 was sent for an unconditional request")
     }
     guard (200..<300).contains(status) || status == 304 || status == 300 else {
-      throw settings.error(answer.response, hiding: answer.secrets).following(lostAttempt: answer.followsLostAttempt)
+      throw settings.error(answer.response, hiding: answer.secrets).following(lostAttempt: answer.response.followsLostAttempt)
     }
     let response = hidesSecrets ? TokenRedaction(answer.secrets).cleaned(answer.response) : answer.response
     return ConnectionResponse(

@@ -54,22 +54,67 @@ package struct ExchangeRecord: Sendable {
 
   /// Returns the lines, each with its line break and with terminal control characters escaped.
   func text(level: RequestLogLevel, isStored: Bool, now: Double) -> String {
-    let redaction = Redaction(secrets: secrets + authorizationSecrets + formSecrets)
-    var lines = [summary(redaction, now)]
+    let redaction = redaction
+    var lines = [LogText.time(now) + " " + summary(redaction)]
     if level >= .debug {
       lines += details(">", requestHeaders, requestBody, redaction)
       if let response {
-        let mayKeep = !isStored || !CacheControl(headers: response.headers).noStore
-        let body = response.body.withUnsafeBytes { Array($0) }
-        lines += details("<", response.headers, mayKeep ? body : nil, redaction)
-        if !mayKeep { lines.append("  < (a body that must not be stored)") }
+        let body = keptBody(of: response, isStored: isStored)
+        lines += details("<", response.headers, body, redaction)
+        if body == nil { lines.append("  < (a body that must not be stored)") }
       }
     }
     return lines.map { LogText.escaped($0) + "\n" }.joined()
   }
 
-  private func summary(_ redaction: Redaction, _ now: Double) -> String {
-    var words = [LogText.time(now), "request \(id)", connection, method.rawValue, redaction.url(url)]
+  /// Returns the same facts as a JSON object, with its line break.
+  func json(level: RequestLogLevel, isStored: Bool, now: Double) -> String {
+    let redaction = redaction
+    var facts: JSONObject = [
+      "request": .integer(Int64(id)), "connection": .string(connection), "method": .string(method.rawValue),
+      "url": .string(redaction.url(url)), "ms": .integer(Int64(milliseconds)),
+    ]
+    if let response {
+      facts["status"] = .integer(Int64(response.status))
+      facts["bytes"] = .integer(Int64(response.body.count))
+      facts["cache"] = .string(cache.rawValue)
+    } else {
+      facts["error"] = .string(redaction.known(failure ?? ""))
+    }
+    if let remaining { facts["remaining"] = .integer(Int64(remaining)) }
+    if let repeatsIn { facts["againInMs"] = .integer(Int64(saturating: (repeatsIn * 1000).rounded())) }
+    if level >= .debug { addDetails(to: &facts, isStored, redaction) }
+    let name = self.level == .warn ? "warning" : self.level.rawValue
+    return LogLine.json(time: now, level: name, label: "tureen.requests", message: summary(redaction), facts)
+  }
+
+  private func addDetails(to facts: inout JSONObject, _ isStored: Bool, _ redaction: Redaction) {
+    func add(_ side: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?) {
+      facts[side + "Headers"] = .array(headers.map { .string("\($0.name): \(redaction.header($0.name, $0.value))") })
+      guard let body, !body.isEmpty else { return }
+      facts[side + "Body"] = .string(redaction.body(body, type: Self.type(headers), limit: Tuning.loggedBody))
+    }
+    add("request", requestHeaders, requestBody)
+    guard let response else { return }
+    let body = keptBody(of: response, isStored: isStored)
+    add("response", response.headers, body)
+    if body == nil { facts["responseBodyLeftOut"] = true }
+  }
+
+  private var redaction: Redaction { Redaction(secrets: secrets + authorizationSecrets + formSecrets) }
+
+  /// Returns the body; nil if the log is a file and the server forbids to store it.
+  private func keptBody(of response: RestResponse, isStored: Bool) -> [UInt8]? {
+    guard !isStored || !CacheControl(headers: response.headers).noStore else { return nil }
+    return response.body.withUnsafeBytes { Array($0) }
+  }
+
+  private static func type(_ headers: [(name: String, value: String)]) -> String? {
+    headers.first { $0.name.equalsIgnoringCase("Content-Type") }?.value
+  }
+
+  private func summary(_ redaction: Redaction) -> String {
+    var words = ["request \(id)", connection, method.rawValue, redaction.url(url)]
     if let response {
       words += ["\(response.status)", "\(milliseconds) ms", "\(response.body.count) bytes", cache.rawValue]
     } else {
@@ -85,8 +130,7 @@ package struct ExchangeRecord: Sendable {
   ) -> [String] {
     var lines = headers.map { "  \(mark) \($0.name): \(redaction.header($0.name, $0.value))" }
     if let body, !body.isEmpty {
-      let type = headers.first { $0.name.equalsIgnoringCase("Content-Type") }?.value
-      lines.append("  \(mark) \(redaction.body(body, type: type, limit: Tuning.loggedBody))")
+      lines.append("  \(mark) \(redaction.body(body, type: Self.type(headers), limit: Tuning.loggedBody))")
     }
     return lines
   }

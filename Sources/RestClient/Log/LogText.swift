@@ -25,6 +25,21 @@ package enum LogText {
     return result
   }
 
+  /// Does the same in JSON text, with JSON's escapes, so that it parses to the same value.
+  static func escapedJSON(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isCommand) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if isCommand(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
   private static func isCommand(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true

@@ -10,14 +10,17 @@ public final class RequestLog: Sendable {
   /// Whether the output is a file. Bodies that must not be stored are left out then.
   private let isStored: Bool
   private let now: @Sendable () -> Double
+  /// Nil for the format of the process.
+  private let format: LogFormat?
 
   /// - Parameter write: Called with complete lines, each with its line break.
   package init(
-    level: RequestLogLevel, isStored: Bool = false, now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() },
-    write: @escaping @Sendable (String) -> Void
+    level: RequestLogLevel, isStored: Bool = false, format: LogFormat? = nil,
+    now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() }, write: @escaping @Sendable (String) -> Void
   ) {
     self.level = level
     self.isStored = isStored
+    self.format = format
     self.now = now
     sink = write
   }
@@ -34,12 +37,15 @@ public final class RequestLog: Sendable {
 
   /// Returns a log with the same destination and another level.
   package func with(level: RequestLogLevel) -> RequestLog {
-    RequestLog(level: level, isStored: isStored, now: now, write: sink)
+    RequestLog(level: level, isStored: isStored, format: format, now: now, write: sink)
   }
 
   package func write(_ record: ExchangeRecord) {
     guard level > .off, record.level <= level else { return }
-    sink(record.text(level: level, isStored: isStored, now: now()))
+    switch format ?? .current {
+    case .text: sink(record.text(level: level, isStored: isStored, now: now()))
+    case .json: sink(record.json(level: level, isStored: isStored, now: now()))
+    }
   }
 
   /// Writes all lines in one call, so that lines of several threads and processes do not mix.
@@ -80,6 +86,12 @@ private final class LogFile: Sendable {
       return !warned
     }
     // A failed write must not fail a request.
-    if isFirst { RequestLog.write("tureen: the request log \(path) cannot be written: \(reason)\n", to: STDERR_FILENO) }
+    guard isFirst else { return }
+    let message = "the request log \(path) cannot be written: \(reason)"
+    let line =
+      LogFormat.current == .text
+      ? "tureen: \(message)\n"
+      : LogLine.json(time: SystemClock.secondsSince1970(), level: "warning", label: "tureen.requests", message: message)
+    RequestLog.write(line, to: STDERR_FILENO)
   }
 }

@@ -51,6 +51,19 @@ struct CollectionGhosts: Sendable {
     return ids.map { unknown.contains($0) ? .unknown : present.contains($0) ? .present : .gone }
   }
 
+  /// Returns what became of records that a list of all records lacks. One that can still be read has only left the list, such
+  /// as a closed issue: it stays.
+  ///
+  /// - Throws: ``SyncError`` `.unexpectedAnswer` if the list does not show it; `RestError` for a refused request.
+  func whereabouts(of ids: [String]) async throws -> [Whereabouts] {
+    guard target.up?.read == nil else {
+      let asked = Array(ids.prefix(CollectionGhosts.readAtOnce)), present = IdSet(try await existing(asked))
+      return ids.enumerated().map { i, id in i >= asked.count ? .unknown : present.contains(id) ? .sent : .deleted }
+    }
+    let again = try await walk().ids
+    return ids.map { again.contains($0) ? .sent : .unknown }
+  }
+
   // MARK: Reading the whole list
 
   private func byWalks(_ localIds: [String]) async throws -> IdSet {

@@ -39,6 +39,15 @@ struct ItemShaper: Sendable {
     return try await final(records, page, response)
   }
 
+  /// Returns the records as the list has them, without details.
+  /// - Parameter computes: Whether members are computed that a function of a script computes.
+  func listed(_ page: CollectionPage, _ response: ConnectionResponse, computes: Bool) async throws -> ScannedPage? {
+    guard !page.items.isEmpty else { return nil }
+    if let records = page.untouchedRecords { return records }
+    let records = response.body.withUnsafeBytes { page.records(in: $0) }
+    return try await computes ? final(records, page, response).records : scan(records, response)
+  }
+
   private func final(
     _ records: CollectionPage.RecordArray, _ page: CollectionPage, _ response: ConnectionResponse
   ) async throws -> ShapedRecords {

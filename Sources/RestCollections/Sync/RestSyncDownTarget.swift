@@ -85,7 +85,7 @@ struct RestSyncDownTarget: SyncDownTarget {
     of ids: [String], type: String, mapping: Int, in context: FetchContext
   ) async throws -> [RecordExistence] { try await ghosts(context).existence(of: ids) }
 
-  private func ghosts(_ context: FetchContext) throws -> CollectionGhosts {
+  func ghosts(_ context: FetchContext) throws -> CollectionGhosts {
     let connection = try connection()
     // Single records are read over the connection that writes them.
     let records = try target.up?.connection.map { try connections.connection(named: $0, label: "rest target, up") } ?? connection

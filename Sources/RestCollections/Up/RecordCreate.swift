@@ -39,6 +39,8 @@ extension RecordUpload {
       result.record = found.members
       return result
     }
+    // Another client has deleted the record of the earlier attempt.
+    if status == 410, once?.givesOwnIds ?? false, let id = row.key?.id { return UploadResult(isSuccess: true, id: id) }
     // A prepared URL is only accepted once, so the first attempt either arrived or was refused.
     guard once?.prepare != nil, [400, 404, 409, 410].contains(status) else { return failed(error) }
     guard let lookup = once?.lookup else {
@@ -166,7 +168,11 @@ extension RestSyncUpTarget {
       case nil: break
       }
       if once.newId != nil, key.id == nil { throw RecordExchange.MissingValue(message: "'newId' has no value") }
-      if let prepare = once.prepare { try await prepareCreate(prepare, row, exchange, &key) }
+      if let prepare = once.prepare {
+        do { try await prepareCreate(prepare, row, exchange, &key) } catch  where error.isPlanned {
+          plan(prepare, exchange, &key)
+        }
+      }
     } catch let error as RecordExchange.MissingValue {
       let at = exchange.context.configuration.now()
       key.set("refusal", .object(RefusalDetails.failure(error.message, at: at)))
@@ -174,9 +180,18 @@ extension RestSyncUpTarget {
     return key.json
   }
 
+  /// Sets what the create takes from the answer to a request that was only noted.
+  private func plan(_ prepare: CreateOnce.Prepare, _ exchange: RecordExchange, _ key: inout CreateKey) {
+    let request = exchange.context.intent.recorder?.lastNumber ?? 0
+    if prepare.urlPath != nil { key.set("url", .string("«URL of request \(request)»")) }
+    if prepare.idPath != nil { key.set("id", .string(PlanRecorder.placeholder(request))) }
+  }
+
   private func prepareCreate(
     _ prepare: CreateOnce.Prepare, _ row: UploadRow, _ exchange: RecordExchange, _ key: inout CreateKey
   ) async throws {
+    let before = exchange.context.intent.recorder?.begin(.send, records: 0)
+    defer { if let before { exchange.context.intent.recorder?.resume(before) } }
     let request = RestRequest(
       HTTPMethod(rawValue: prepare.method.rawValue) ?? .POST, try exchange.url(prepare.url, [], row), body: Array("{}".utf8),
       isRepeatable: true)
@@ -211,6 +226,8 @@ extension RestSyncUpTarget {
         let isOurs = once.givesOwnIds || up.create?.isSent(row.record, lost.sent, in: found.members) ?? false
         memory.note(tag: found.tag, of: id)
         return isOurs ? try await finding(found.members, id, isCertain: once.givesOwnIds, row, exchange) : .inDoubt
+      // It arrived, and another client has deleted the record since; the next sync down finds that.
+      case .gone(isDeleted: true) where once.givesOwnIds: return .found(id: id, isCertain: true, record: [:])
       case .gone: return .sendAgain(isSafe: true)
       case .refused: return .inDoubt
       }

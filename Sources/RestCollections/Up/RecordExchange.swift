@@ -33,7 +33,8 @@ struct RecordExchange: Sendable {
 
   enum ReadResult: Sendable {
     case found(Found)
-    case gone
+    /// - Parameter isDeleted: Whether the server says that it was there: with 410, or with a record that is marked.
+    case gone(isDeleted: Bool)
     case refused(RestError)
   }
 
@@ -61,7 +62,7 @@ struct RecordExchange: Sendable {
     options.usesResponseCache = false
     options.pauseMs = up.pauseMs
     options.expectedStatuses = expected.union(hasCondition ? [412] : mayLackCondition ? [412, 428] : [])
-    switch await answer(to: request, options) {
+    switch try await answer(to: request, options) {
     case .success(let response): return .answered(response)
     case .failure(let error):
       guard error.code == .httpStatus else { throw error }
@@ -80,7 +81,11 @@ struct RecordExchange: Sendable {
     return target.headers.filter { !isElsewhere || !$0.isSecret }.map(\.setting)
   }
 
-  private func answer(to request: RestRequest, _ options: ConnectionOptions) async -> Result<ConnectionResponse, RestError> {
+  /// The only place where requests of uploads leave.
+  private func answer(
+    to request: RestRequest, _ options: ConnectionOptions
+  ) async throws -> Result<ConnectionResponse, RestError> {
+    try context.intent.check(request, to: connection.name)
     do throws(RestError) {
       return .success(try await connection.send(request, options))
     } catch {
@@ -168,7 +173,7 @@ struct RecordExchange: Sendable {
   func read(_ read: RecordRead, _ row: UploadRow) async throws -> ReadResult {
     let request = RestRequest(.GET, try url(read.url, read.params, row))
     switch try await send(request, read.headers, row, expecting: [404, 410]) {
-    case .refused(let error): return error.status == 404 || error.status == 410 ? .gone : .refused(error)
+    case .refused(let error): return [404, 410].contains(error.status) ? .gone(isDeleted: error.status == 410) : .refused(error)
     case .answered(let response):
       guard response.body.count > 0, let json = try? response.body.json() else {
         throw response.response.invalidBody("expected a record")
@@ -176,12 +181,12 @@ struct RecordExchange: Sendable {
       let item: JSONObject
       switch read.content(of: json) {
       case .record(let found): item = found
-      case .none: return .gone
+      case .none: return .gone(isDeleted: false)
       case .unreadable:
         return .refused(
           response.response.invalidBody("'itemPath' (\(read.itemPath?.text ?? "$")) does not lead to a record"))
       }
-      guard !target.items.deletion.isMarked(json, item) else { return .gone }
+      guard !target.items.deletion.isMarked(json, item) else { return .gone(isDeleted: true) }
       let id = target.items.idField.value(in: .object(item))?.idText
       if let id, let own = row.record(id: target.items.idField), own != id {
         return .refused(

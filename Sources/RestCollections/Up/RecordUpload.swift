@@ -45,7 +45,9 @@ struct RecordUpload: Sendable {
   func failed(_ error: RestError, says: UploadResult.Says = []) -> UploadResult {
     let details = RefusalDetails.json(
       error, exchange.connection.settings.errors, at: now, content: says.isEmpty ? row.contentHash : nil)
-    return UploadResult(isSuccess: false, error: details, status: error.status, says: says)
+    var result = UploadResult(isSuccess: false, error: details, status: error.status, says: says)
+    result.followsLostAttempt = error.followsLostAttempt
+    return result
   }
 
   func readOnly(_ name: String) -> UploadResult {
@@ -66,7 +68,9 @@ struct RecordUpload: Sendable {
       guard let conditions = try await conditions(id, mayRead: isOverwriting || tries > 0) else {
         return UploadResult(isSuccess: false, says: .recordHasChanged)
       }
-      let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(tag: conditions.tag)
+      let writer = BodyWriter(
+        exchange: exchange, operation: operation, row: row, added: isOverwriting ? [:] : memory.added(to: id))
+      let body = try await writer.body(tag: conditions.tag)
       guard body.hasChanges else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
       switch try await exchange.send(
@@ -156,6 +160,10 @@ struct RecordUpload: Sendable {
   ///
   /// - Returns: False if the record cannot be read.
   private func refreshTag(_ id: String) async throws -> Bool {
+    if let recorder = context.intent.recorder {
+      recorder.note(unknown: "reads of the tags that writes need")
+      return false
+    }
     guard let read = up.read, case .found(let found) = try await exchange.read(read, row) else { return false }
     memory.note(tag: found.tag, of: id)
     return true

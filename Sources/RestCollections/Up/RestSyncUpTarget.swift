@@ -142,7 +142,9 @@ struct RestSyncUpTarget: SyncUpTarget {
         let message =
           "'\(dependency.path.text)' names '\(local)' of the soup '\(dependency.soup)', which has not been created yet"
         let error = RefusalDetails.failure(message, code: "WAITS_FOR_PARENT", at: context.configuration.now())
-        return .waits(UploadResult(isSuccess: false, error: .object(error), says: []))
+        var waiting = UploadResult(isSuccess: false, error: .object(error), says: [])
+        waiting.waitsForReference = true
+        return .waits(waiting)
       }
       entry.set(.string(id), at: dependency.path.memberNames ?? [])
     }
@@ -183,8 +185,8 @@ struct RestSyncUpTarget: SyncUpTarget {
     let exchange = RecordExchange(target, up, try connection(), context)
     let bases = try await context.bases(of: indices.map { batch.entryIds[$0] })
     let rows = indices.map { UploadRow(batch.entry($0), base: bases[batch.entryIds[$0]], key: nil, target) }
-    return try await withThrowingTaskGroup(of: (Int, ServerVersion).self) { tasks in
-      var versions = [ServerVersion](repeating: .unknown, count: rows.count), next = 0
+    return try await withThrowingTaskGroup(of: (Int, ServerVersion?).self) { tasks in
+      var versions = [ServerVersion](repeating: .unknown, count: rows.count), next = 0, isPlanned = false
       func begin() {
         let n = next, row = rows[n]
         next += 1
@@ -192,9 +194,11 @@ struct RestSyncUpTarget: SyncUpTarget {
       }
       while next < min(rows.count, requestsAtOnce) { begin() }
       while let (n, version) = try await tasks.next() {
-        versions[n] = version
+        if let version { versions[n] = version } else { isPlanned = true }
         if next < rows.count { begin() }
       }
+      // Each record has its own request; all of them were noted.
+      if isPlanned { throw UploadNotSent(RequestPlanned()) }
       return versions
     }
   }
@@ -205,7 +209,8 @@ struct RestSyncUpTarget: SyncUpTarget {
     indices.reduce(into: [:]) { whole, i in whole[i] = batch.serverId(i).flatMap(memory.whole) }
   }
 
-  private func version(of row: UploadRow, _ read: RecordRead, _ exchange: RecordExchange) async throws -> ServerVersion {
+  /// - Returns: nil if the request was only noted for a plan.
+  private func version(of row: UploadRow, _ read: RecordRead, _ exchange: RecordExchange) async throws -> ServerVersion? {
     let id = row.serverId ?? ""
     do {
       switch try await exchange.read(read, row) {
@@ -215,13 +220,16 @@ struct RestSyncUpTarget: SyncUpTarget {
       case .found(let found):
         memory.note(tag: found.tag, of: id)
         let record = try await exchange.computed(found.members)
-        memory.note(whole: record, of: id)
+        memory.note(whole: record, added: added(record, row), of: id)
         return .record(compared(record, row))
       case .refused(let error):
         memory.note(unreadable: "the record could not be read before the change: \(error.message)", id)
       }
     } catch let error as RecordExchange.MissingValue {
       memory.note(unreadable: "the record could not be read before the change: \(error.message)", id)
+    } catch  where error.isPlanned {
+      memory.note(tag: nil, of: id)
+      return nil
     }
     return .unknown
   }
@@ -231,16 +239,26 @@ struct RestSyncUpTarget: SyncUpTarget {
   /// read on its own may have members that the list does not show.
   private func compared(_ record: JSONObject, _ row: UploadRow) -> JSONObject {
     let marks = [target.items.idField, target.items.dateField].compactMap { $0?.firstMember }
-    let sent = IdSet((settings.updateFieldlist ?? []) + marks + fields.others)
-    let known = JSONValue.object(row.base ?? row.entry), tag = up.tag.path.headerName == nil ? up.tag.path : nil
-    let isSame =
-      (target.items.dateField ?? tag).map { path in
-        path.value(in: known).map { $0 == path.value(in: .object(record)) } ?? false
-      } ?? true
+    let sent = IdSet((settings.updateFieldlist ?? []) + marks + fields.others), isSame = hasMarks(of: record, row)
     let isListed = !(settings.updateFieldlist ?? []).isEmpty
     return record.filtered { key, _ in
       sent.contains(key) || (!isSame || !isListed) && (row.entry[key] != nil || row.base?[key] != nil)
     }
+  }
+}
+
+extension RestSyncUpTarget {
+  /// Returns whether the record has the date, or without dates the tag, of the entry.
+  private func hasMarks(of record: JSONObject, _ row: UploadRow) -> Bool {
+    let known = JSONValue.object(row.base ?? row.entry), tag = up.tag.path.headerName == nil ? up.tag.path : nil
+    guard let path = target.items.dateField ?? tag else { return true }
+    return path.value(in: known).map { $0 == path.value(in: .object(record)) } ?? false
+  }
+
+  /// Returns the members that another client has added. A request with the whole item would remove them.
+  private func added(_ record: JSONObject, _ row: UploadRow) -> JSONObject {
+    guard let base = row.base, !hasMarks(of: record, row) else { return [:] }
+    return record.filtered { key, _ in row.entry[key] == nil && base[key] == nil }
   }
 }
 
@@ -254,6 +272,8 @@ final class UploadMemory: Sendable {
     var gone: IdSet = []
     /// The records as they were read last.
     var whole: IdMap<JSONObject> = [:]
+    /// Members that other clients have added to these records.
+    var added: IdMap<JSONObject> = [:]
     /// The conditions of refused writes.
     var refused: IdMap<String> = [:]
     var hasTags: Bool?
@@ -281,16 +301,18 @@ final class UploadMemory: Sendable {
   }
 
   /// Keeps the last records that were read: those of the batch that is compared.
-  func note(whole record: JSONObject, of id: String) {
+  func note(whole record: JSONObject, added: JSONObject, of id: String) {
     state.withLock { state in
-      if state.whole.count >= UploadMemory.mostWhole { state.whole = [:] }
+      if state.whole.count >= UploadMemory.mostWhole { (state.whole, state.added) = ([:], [:]) }
       state.whole[id] = record
+      state.added[id] = added.isEmpty ? nil : added
     }
   }
 
   private static let mostWhole = 500
 
   func whole(_ id: String) -> JSONObject? { state.withLock { $0.whole[id] } }
+  func added(to id: String) -> JSONObject { state.withLock { $0.added[id] } ?? [:] }
 
   func wasSeen(_ id: String) -> Bool { state.withLock { $0.seen.contains(id) } }
 

@@ -17,6 +17,8 @@ struct BodyWriter: Sendable {
   let exchange: RecordExchange
   let operation: UploadOperation
   let row: UploadRow
+  /// Members that other clients have added to the record since it was received.
+  var added: JSONObject = [:]
   private var target: RestTarget { exchange.target }
 
   /// Makes the body.
@@ -73,7 +75,12 @@ struct BodyWriter: Sendable {
     let item = base.filtered { !LocalField.isLocalOnly($0.key) }
     let keys = item.keys.filter { $0 != target.items.idField.firstMember }
     let without = keys.map { key in JSONValue.object(item.filtered { $0.key != key }) }
-    let answer = try await exchange.context.call(implementation: name, .transform, ["records": .array(without)])
+    let answer: JSONObject
+    do {
+      answer = try await exchange.context.call(implementation: name, .transform, ["records": .array(without)])
+    } catch  where error.isPlanned {
+      return []
+    }
     let made = answer["records"]?.arrayValue ?? []
     return IdSet(zip(keys, made).compactMap { key, value in value["record"]?[key] == item[key] ? key : nil })
   }
@@ -89,6 +96,7 @@ struct BodyWriter: Sendable {
       item[mapping.name] = nil
       if let renamed = mapping.renamed, let value { item[renamed] = value }
     }
+    for (key, value) in added where item[key] == nil { item[key] = value }
     if let name = target.items.idField.singleKey { item[name] = nil }
     if let tag, let keys = exchange.up.tag.path.memberNames, !keys.isEmpty { item.set(.string(tag), at: keys) }
     return item
@@ -117,7 +125,12 @@ extension RecordExchange {
   ///
   /// - Throws: ``MissingValue`` if the function fails for this record.
   func call(_ name: String, _ record: JSONObject) async throws -> JSONValue? {
-    let answer = try await context.call(implementation: name, .transform, ["records": [.object(record)]])
+    let answer: JSONObject
+    do {
+      answer = try await context.call(implementation: name, .transform, ["records": [.object(record)]])
+    } catch  where error.isPlanned {
+      return .string("«computed by \(name)»")
+    }
     guard let made = answer["records"]?.arrayValue?.first else {
       throw SyncError(.customTarget, "'\(name)' must return a value")
     }

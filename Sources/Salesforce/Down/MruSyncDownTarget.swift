@@ -24,14 +24,18 @@ struct MruSyncDownTarget: SyncDownTarget {
   }
 
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    let ids = try await recent(in: context)
+    return ids.isEmpty ? nil : try await page(of: ids[...], announced: nil, in: context)
+  }
+
+  /// Returns the ids of the records that the user viewed most recently.
+  private func recent(in context: FetchContext) async throws -> [String] {
     let requests = context.client.requests
     let answer = try await context.send(requests.recentItems(type: type))
     guard let items = try answer.response.json()["recentItems"]?.arrayValue else {
       throw answer.response.invalidBody("the answer has no 'recentItems'")
     }
-    let ids = items.compactMap { $0["Id"]?.stringValue }
-    guard !ids.isEmpty else { return nil }
-    return try await page(of: ids[...], announced: nil, in: context)
+    return items.compactMap { $0["Id"]?.stringValue }
   }
 
   /// Fetches records by their ids, in as many queries as the length of a URL demands.
@@ -45,8 +49,16 @@ struct MruSyncDownTarget: SyncDownTarget {
     }
   }
 
-  private func soql(_ ids: [String]) -> String {
+  private func soql(_ ids: [String]) -> String { soql(ids, fieldlist) }
+
+  private func soql(_ ids: [String], _ fieldlist: [String]) -> String {
     "select \(fieldlist.joined(separator: ", ")) from \(type) where \(QueryPages.condition(fields.id, ids))"
+  }
+
+  func inventory(of ids: [String]?, _ level: VerifyLevel, in context: FetchContext) async throws -> SyncDownPage? {
+    let wanted = level == .content ? fieldlist : [fields.id, fields.modificationDate]
+    let all = if let ids { ids } else { try await recent(in: context) }
+    return try await QueryPages.each(all, in: context) { soql($0, wanted) }
   }
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {

@@ -40,7 +40,9 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
   // MARK: Queries
 
   /// - Parameter since: ms since 1970; 0 and below selects all records.
-  func query(since: Int64) -> String {
+  func query(since: Int64) -> String { query(since: since, parentFieldlist, childrenFieldlist) }
+
+  private func query(since: Int64, _ parentFieldlist: [String], _ childrenFieldlist: [String]) -> String {
     func isNewer(_ side: RelatedType) -> String? {
       since > 0 ? "\(side.fields.modificationDate) > \(TimeStamp.text(since))" : nil
     }
@@ -103,6 +105,18 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
       if let url { try trail.follow(url, records: page.children.count, total: page.said.size) }
     }
     return children
+  }
+
+  func inventory(of ids: [String]?, _ level: VerifyLevel, in context: FetchContext) async throws -> SyncDownPage? {
+    func names(_ list: [String], _ fields: TargetFields) -> [String] {
+      level == .content ? list : [fields.id, fields.modificationDate]
+    }
+    let query = query(
+      since: TimeStamp.never, names(parentFieldlist, info.parent.fields), names(childrenFieldlist, info.children.fields))
+    guard let ids else { return try await page(context.client.requests.query(soql: query), in: context) }
+    let soql = SOQLQuery(query).addingWhere(QueryPages.condition(fields.id, ids)).text
+    guard QueryPages.fits(soql) else { return nil }
+    return try await page(context.client.requests.query(soql: soql), in: context)
   }
 
   // MARK: Ghosts

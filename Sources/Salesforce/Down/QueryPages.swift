@@ -19,6 +19,9 @@ enum QueryPages {
   /// The most bytes of an encoded query. Front ends of orgs refuse request lines above 16,384.
   private static let longestQuery = 15_600
 
+  /// Whether a front end takes the query.
+  static func fits(_ soql: String) -> Bool { PercentEncoding.encode(soql).utf8.count <= longestQuery }
+
   /// Returns how many of the ids fit into one query; at least one.
   ///
   /// - Parameter soql: Makes the query for some ids.
@@ -92,6 +95,24 @@ enum QueryPages {
       }
       return ids
     }
+  }
+
+  /// Returns the number of records that a query with `count()` finds; nil if the answer does not say it.
+  static func count(_ soql: String, in context: FetchContext) async throws -> Int? {
+    let answer = try await context.send(context.client.requests.query(soql: soql)).response
+    return try answer.json()["totalSize"]?.integerValue.flatMap { Int(exactly: $0) }
+  }
+
+  /// Fetches records by their ids, in as many queries as the length of a URL demands.
+  /// - Parameter soql: Makes the query for some ids.
+  /// - Returns: nil without ids.
+  static func each(
+    _ ids: [String], in context: FetchContext, _ soql: @escaping @Sendable ([String]) -> String
+  ) async throws -> SyncDownPage? {
+    guard !ids.isEmpty else { return nil }
+    let list = Array(ids.prefix(fitting(ids.prefix(idsAtOnce), in: soql))), rest = Array(ids.dropFirst(list.count))
+    let page = try await first(context.client.requests.query(soql: soql(list)), in: context)
+    return rest.isEmpty ? page : chained(page, of: ids.count) { try await each(rest, in: context, soql) }
   }
 
   /// Returns those of `ids` that still exist on the server.

@@ -92,6 +92,28 @@ struct SoqlSyncDownTarget: SyncDownTarget {
       context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context, isKept: true)
   }
 
+  // MARK: Comparing
+
+  func serverCount(in context: FetchContext) async throws -> [Int]? {
+    let query = SOQLQuery(query)
+    // A limit would apply to the number, not to the records.
+    guard !query.isLimited else { return nil }
+    return try await QueryPages.count(query.replacingSelect("count()").replacingOrderBy("").text, in: context).map { [$0] }
+  }
+
+  func inventory(of ids: [String]?, _ level: VerifyLevel, in context: FetchContext) async throws -> SyncDownPage? {
+    var query = SOQLQuery(query)
+    if level != .content { query = query.replacingSelect("\(fields.id), \(fields.modificationDate)") }
+    guard let ids else {
+      return try await QueryPages.first(
+        context.client.requests.query(soql: query.text, batchSize: maxBatchSize), in: context)
+    }
+    // With a limit, the condition would select other records.
+    guard !query.isLimited else { return nil }
+    let wanted = query
+    return try await QueryPages.each(ids, in: context) { wanted.addingWhere(QueryPages.condition(fields.id, $0)).text }
+  }
+
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [IdSet] {
     [try await QueryPages.ids(of: ghostQuery, path: fields.id, batchSize: maxBatchSize, in: context)]
   }

@@ -24,7 +24,12 @@ struct BatchSyncUpTarget: SyncUpTarget {
     let requests = RecordRequests(batch, context), refused = group.uploads.map(RecordRequests.refusal)
     let sent = zip(group.uploads, refused).filter { $0.1 == nil }.map(\.0)
     let parts = sent.enumerated().map { (referenceId: "r\($0.offset)", request: requests.request($0.element)) }
-    var answers = try await parts.isEmpty ? [] : CompositeAnswer.results(of: parts, through: context.client)
+    var answers: [UploadResult]
+    do {
+      answers = try await parts.isEmpty ? [] : CompositeAnswer.results(of: parts, through: context.client)
+    } catch let error as UploadNotSent {
+      throw UploadCutShort(error.cause, results: refused)
+    }
     return refused.map { $0 ?? answers.removeFirst() }
   }
 }
@@ -43,7 +48,9 @@ enum CompositeAnswer {
       guard item["referenceId"]?.stringValue == part.referenceId,
         let status = item["httpStatusCode"]?.integerValue.map({ Int(clamping: $0) })
       else { throw response.invalidBody("the answer to request '\(part.referenceId)' is out of order") }
-      return UploadResult(status: status, body: item["body"] ?? .null)
+      var result = UploadResult(status: status, body: item["body"] ?? .null)
+      result.followsLostAttempt = response.followsLostAttempt
+      return result
     }
   }
 }

@@ -33,6 +33,21 @@ struct CollectionSyncUpTarget: SyncUpTarget {
   }
 
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
+    // Deletions name no type.
+    let refused = group.uploads.map { $0.action == .delete ? nil : RecordRequests.refusal($0) }
+    let sent = UploadGroup(uploads: zip(group.uploads, refused).filter { $0.1 == nil }.map(\.0))
+    var answers: [UploadResult]
+    do {
+      answers = try await sendTyped(sent, of: batch, in: context)
+    } catch let error as UploadNotSent {
+      throw UploadCutShort(error.cause, results: refused)
+    }
+    return refused.map { $0 ?? answers.removeFirst() }
+  }
+
+  private func sendTyped(
+    _ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [UploadResult] {
     guard let first = group.uploads.first else { return [] }
     let response: RestResponse
     do {
@@ -47,9 +62,10 @@ struct CollectionSyncUpTarget: SyncUpTarget {
       throw response.invalidBody("expected one result for each of \(group.uploads.count) records")
     }
     return try items.map { item in
-      guard let result = UploadResult(collectionItem: item) else {
+      guard var result = UploadResult(collectionItem: item) else {
         throw response.invalidBody("a result has no 'success'")
       }
+      result.followsLostAttempt = response.followsLostAttempt
       return result
     }
   }

@@ -39,7 +39,8 @@ struct RecordRequests {
     }
   }
 
-  /// Returns why an entry cannot be sent: its type is part of the URL, and the org would only say that there is no such resource.
+  /// Returns why an entry cannot be sent: it has no type. The org would only say that there is no
+  /// such resource, or no type 'null'.
   static func refusal(_ upload: PlannedUpload) -> UploadResult? {
     guard upload.type == "null" else { return nil }
     return .failure(

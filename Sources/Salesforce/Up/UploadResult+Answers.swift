@@ -34,6 +34,7 @@ extension UploadResult {
       error.errors.isEmpty
       ? UploadResult.failure("HTTP_\(error.status ?? 0)", error.message).error : JSONValue.array(error.errors)
     self.init(isSuccess: false, error: shown, status: error.status, says: Says(error.errors.first, status: error.status))
+    followsLostAttempt = error.followsLostAttempt
   }
 
   /// Parses one element of a collection's response; returns nil if it has another shape.

@@ -19,6 +19,8 @@ enum Values {
   static func number(_ value: Double) -> JSONValue { whole(value) }
 
   private static func whole(_ number: Double) -> JSONValue {
+    // JSON.stringify has no other form for an infinity.
+    guard number.isFinite else { return .null }
     guard number.magnitude < 9e18, number.rounded() == number else { return .number(number) }
     return .integer(Int64(saturating: number))
   }

@@ -127,12 +127,20 @@ extension JSONValue {
   package func isSameValue(as other: JSONValue) -> Bool {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): a == b
-    case (.integer, .number), (.number, .integer), (.number, .number): doubleValue == other.doubleValue
+    case (.number, .number): doubleValue == other.doubleValue
+    // Scripts hold every integer, so one beside a double must be that number and not the nearest.
+    case (.integer(let a), .number(let b)), (.number(let b), .integer(let a)): Int64(exactly: b) == a
     case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
     case (.array(let a), .array(let b)): a.count == b.count && zip(a, b).allSatisfy { $0.isSameValue(as: $1) }
     case (.object(let a), .object(let b)):
       a.count == b.count && a.allSatisfy { key, value in b[key].map { value.isSameValue(as: $0) } ?? false }
-    default: self == other
+    default: self == other || isSameDouble(as: other)
     }
+  }
+
+  /// Whether both are the same double and one of them is written as a script writes doubles.
+  private func isSameDouble(as other: JSONValue) -> Bool {
+    guard let a = doubleValue, let b = other.doubleValue, a == b else { return false }
+    return [self, other].contains { if case .decimal(let text) = $0 { KeptNumbers.isOfDouble(text) } else { false } }
   }
 }

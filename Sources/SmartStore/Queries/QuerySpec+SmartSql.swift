@@ -60,6 +60,19 @@ extension QuerySpec {
     return "ORDER BY {\(soup):\(orderPath)} \(order == .ascending ? "ASC" : "DESC") "
   }
 
+  /// Returns the values of the placeholders of a smart query. A boolean that is compared with a string or full-text index has
+  /// the form that booleans have there.
+  /// - Throws: See ``SmartSql/convert(_:isStatement:dialect:soup:)``.
+  package func smartBindings(
+    dialect: @autoclosure () -> any SQLDialect, soup: @escaping (String) throws -> Soup?
+  ) throws -> [SQLValue] {
+    guard arguments.contains(where: { $0.boolValue != nil }) else { return bindings(nil) }
+    let texts = try SmartSql.textPlaceholders(in: smartSql ?? "", dialect: dialect(), soup: soup)
+    return arguments.enumerated().map { i, argument in
+      QuerySpec.value(argument, argument.boolValue != nil && texts.contains(i) ? .string : nil)
+    }
+  }
+
   /// Returns the values of the placeholders, converted to the type of the index.
   package func bindings(_ type: IndexType?) -> [SQLValue] {
     switch kind {

@@ -33,6 +33,8 @@ package struct SmartSql {
   private var end: Int?
   private var isStatement = true
   private var nesting = QueryNesting(), hasWith = false
+  /// The columns in the output that hold texts.
+  private var textColumns = IdSet()
 
   /// - Parameters:
   ///   - isStatement: Whether the text is a complete statement. A fragment, made from a query spec,
@@ -43,6 +45,21 @@ package struct SmartSql {
   package static func convert(
     _ smartSql: String, isStatement: Bool = true, dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?
   ) throws -> String {
+    String(decoding: try converted(smartSql, isStatement: isStatement, dialect: dialect, soup: soup).out, as: UTF8.self)
+  }
+
+  /// Returns the placeholders, counted from 0, that are compared with a string or full-text index.
+  /// - Throws: See ``convert(_:isStatement:dialect:soup:)``.
+  static func textPlaceholders(
+    in smartSql: String, dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?
+  ) throws -> Set<Int> {
+    let converter = try converted(smartSql, isStatement: true, dialect: dialect, soup: soup)
+    return ComparedPlaceholders(SQLToken.list(converter.out)).indexes(comparedWith: converter.textColumns)
+  }
+
+  private static func converted(
+    _ smartSql: String, isStatement: Bool, dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?
+  ) throws -> SmartSql {
     guard smartSql.utf8.count <= Tuning.querySqlBytes else {
       throw StoreError(
         .queryLimit,
@@ -55,7 +72,7 @@ package struct SmartSql {
     while converter.i < converter.text.count { try converter.step() }
     if let end = converter.end { converter.out.removeSubrange(end...) }
     if converter.hasWith { try QueryExpansion(converter.out).check() }
-    return String(decoding: converter.out, as: UTF8.self)
+    return converter
   }
 
   private init(text: [UInt8], dialect: any SQLDialect, soup: @escaping (String) throws -> Soup?) {
@@ -271,6 +288,11 @@ package struct SmartSql {
       out.append(contentsOf: (isQualified ? name : "\(dialect.table(of: soup)).\(name)").utf8)
     default:
       if let column {
+        if soup.specs.contains(where: { $0.path == path && $0.type.holdsTexts }),
+          let name = SQLToken.list(Array(column.utf8)).last
+        {
+          textColumns.insert(name.text)
+        }
         out.append(contentsOf: column.utf8)
         return
       }

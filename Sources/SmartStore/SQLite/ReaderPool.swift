@@ -47,19 +47,24 @@ final class ReaderPool: Sendable {
     self.busyTimeoutMs = busyTimeoutMs
   }
 
-  /// Runs `body` with a reader; waits while all are in use.
+  /// Runs `body` in a read transaction of a reader; waits while all readers are in use.
   /// - Parameters:
   ///   - number: The preferred reader, if it is idle: the caller's cursor anchors are valid on it.
   ///   - query: Cancels the wait as well. Closing the pool cancels the query.
   /// - Throws: ``StoreError`` `.storeClosed`, `.cancelled`; errors of `body`.
-  func with<T>(
-    number: Int?, query: QueryCancellation?, isSmart: Bool, _ body: (Connection, ConnectionState) throws -> T
+  func read<T>(
+    on number: Int?, for query: QueryCancellation?, isSmart: Bool, _ body: (SQLiteSnapshot) throws -> T
   ) throws -> T {
     try turns.with(query, isSmart: isSmart) {
       let reader = try take(number)
       defer { if !turns.keep(reader) { reader.close() } }
       do {
-        return try body(reader.connection, reader.state)
+        return try reader.connection.transaction(.deferred) {
+          try reader.state.refresh(reader.connection)
+          let snapshot = SQLiteSnapshot(connection: reader.connection, state: reader.state)
+          guard let query else { return try body(snapshot) }
+          return try snapshot.run(for: query) { try body(snapshot) }
+        }
       } catch {
         reader.state.forget()
         if let query, query.isCancelled { try turns.throwIfClosed() }

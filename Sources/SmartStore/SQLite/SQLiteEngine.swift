@@ -11,6 +11,7 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   let path: String
   var location: String { path }
   let writerQueue: DispatchQueue
+  let history = StoreHistory()
 
   /// The store's name, for messages.
   private let name: String
@@ -135,12 +136,18 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         try writer.execute("PRAGMA synchronous = \(durability.synchronous)")
         self.durability = durability
       }
+      var rows: HistoryRows?
       let result = try writer.transaction(.immediate) {
         try writerState.refresh(writer)
         let transaction = SQLiteTransaction(connection: writer, state: writerState)
+        transaction.history = history.begin { [unowned transaction] in try transaction.lastRun() }
+        rows = transaction.history
         try writerState.feed?.begin(transaction)
-        return try body(transaction)
+        let result = try body(transaction)
+        transaction.writeHistory()
+        return result
       }
+      rows.map(history.committed)
       writerState.feed?.committed()
       return result
     } catch {
@@ -167,14 +174,7 @@ final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     _ body: (SQLiteSnapshot) throws -> T
   ) throws -> T {
     do {
-      return try readers.with(number: reader, query: query, isSmart: isSmart) { connection, state in
-        try connection.transaction(.deferred) {
-          try state.refresh(connection)
-          let snapshot = SQLiteSnapshot(connection: connection, state: state)
-          guard let query else { return try body(snapshot) }
-          return try snapshot.run(for: query) { try body(snapshot) }
-        }
-      }
+      return try readers.read(on: reader, for: query, isSmart: isSmart, body)
     } catch {
       throw wrapped(error)
     }

@@ -28,6 +28,41 @@ extension SQLiteSnapshot {
     return found
   }
 
+  func recordRows(
+    _ selection: RecordRow.Selection, in name: String, idPath: String, stampPath: String
+  ) throws -> [RecordRow] {
+    let soup = try self.soup(name)
+    let columns = [idPath, stampPath, SoupField.syncId].map(soup.expression).joined(separator: ", ")
+    let selected = "SELECT id, version, \(columns), (\(soup.dirtyCondition)) IS 1 FROM \(soup.table)"
+    var found: [RecordRow] = []
+    func read(_ statement: Statement) throws {
+      while try statement.step() {
+        func text(_ column: Int32) -> String? { statement.isNull(column) ? nil : statement.string(column) }
+        found.append(
+          RecordRow(
+            entryId: statement.int64(0), version: statement.int64(1), recordId: text(2), stamp: text(3),
+            owner: statement.isNull(4) ? nil : statement.int64(4), isDirty: statement.int64(5) == 1))
+      }
+    }
+    switch selection {
+    case .after(let last, let limit):
+      let statement = try connection.statement(selected + " WHERE id > ?1 ORDER BY id LIMIT ?2")
+      defer { statement.reset() }
+      statement.bind(1, last)
+      statement.bind(2, Int64(limit))
+      try read(statement)
+    case .entries(let ids):
+      let statement = try connection.statement(selected + " WHERE id = ?1")
+      defer { statement.reset() }
+      for id in ids {
+        statement.reset()
+        statement.bind(1, id)
+        try read(statement)
+      }
+    }
+    return found
+  }
+
   func otherOwners(of id: Int64, than owner: Int64, in name: String) throws -> [Int64] {
     let soup = try self.soup(name)
     return try ids(

@@ -3,6 +3,8 @@ import JSON
 
 /// A transaction of the writing connection.
 final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
+  var history: HistoryRows?
+
   // MARK: Soups
 
   func registerSoup(_ name: String, _ specs: [IndexSpec]) throws {
@@ -104,7 +106,10 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
   // MARK: Entries
 
   func upsert(_ entries: [UInt8], into soup: String, externalIdPath: String) throws -> [UInt8] {
-    try writer(soup).upsert(entries, externalIdPath: externalIdPath)
+    let writer = try writer(soup)
+    writer.history = history
+    defer { writer.history = nil }
+    return try writer.upsert(entries, externalIdPath: externalIdPath)
   }
 
   func save(_ entry: [UInt8], as id: Int64?, in soup: String) throws -> Int64? {

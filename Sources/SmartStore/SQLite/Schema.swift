@@ -3,7 +3,17 @@ import Database
 /// The tables that every store has besides those of its soups, and the migrations of older files.
 enum Schema {
   /// The `PRAGMA user_version` of files that this build writes.
-  static let version: Int64 = 5
+  static let version: Int64 = 6
+
+  /// The first version with an id of the store.
+  static let firstWithId: Int64 = 6
+
+  /// An SQL expression for a new UUID of version 4.
+  static let newId = """
+    (SELECT lower(substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-4' || substr(h, 14, 3) || '-'
+      || substr('89ab', 1 + (abs(random()) % 4), 1) || substr(h, 18, 3) || '-' || substr(h, 21, 12))
+      FROM (SELECT hex(randomblob(16)) AS h))
+    """
 
   /// Checks, before anything is changed, that this build may write to the file. An empty file
   /// passes.
@@ -143,6 +153,24 @@ enum Schema {
     -- The owner of a bulk load is one connection of the process.
     UPDATE soup_attrs SET loading = substr(loading, 1, instr(loading, ' ')) || '- ' || substr(loading, instr(loading, ' ') + 1)
       WHERE loading IS NOT NULL;
+    """,
+    """
+    CREATE TABLE actors (
+      id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT, host TEXT NOT NULL, uid INTEGER, version TEXT NOT NULL);
+    CREATE TABLE sync_runs (
+      id INTEGER PRIMARY KEY, sync INTEGER NOT NULL, name TEXT, kind TEXT NOT NULL, status TEXT NOT NULL, pid INTEGER,
+      actor INTEGER NOT NULL, job TEXT, startedAt INTEGER NOT NULL, endedAt INTEGER, state TEXT, plan TEXT);
+    -- A plan is applied once.
+    CREATE UNIQUE INDEX sync_runs_plan ON sync_runs (plan) WHERE plan IS NOT NULL;
+    CREATE TABLE run_events (
+      id INTEGER PRIMARY KEY, run INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, soup INTEGER, rows INTEGER,
+      bytes INTEGER, server TEXT, method TEXT, path TEXT, status INTEGER, attempt INTEGER, ms INTEGER, error TEXT);
+    CREATE TABLE entry_log (
+      id INTEGER PRIMARY KEY, at INTEGER NOT NULL, run INTEGER, actor INTEGER NOT NULL, soup INTEGER NOT NULL,
+      entry INTEGER NOT NULL, version INTEGER NOT NULL, cause TEXT NOT NULL, reason TEXT, fields TEXT, recordId TEXT,
+      before TEXT, sent TEXT);
+    CREATE TABLE store_id (id TEXT NOT NULL);
+    INSERT INTO store_id VALUES (\(newId));
     """,
   ]
 }

@@ -6,6 +6,9 @@ import Support
 public enum IndexType: String, CaseIterable, Sendable {
   case string, integer, floating, json1
   case fullText = "full_text"
+
+  /// Whether the values of the index are texts, also those of numbers and booleans.
+  var holdsTexts: Bool { self == .string || self == .fullText }
 }
 
 /// A path and a type that make a field of a soup's entries queryable.

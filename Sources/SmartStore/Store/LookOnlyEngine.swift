@@ -5,6 +5,7 @@ final class LookOnlyEngine: StoreEngine {
   private let reading: any StoreReading
   private let name: String
   let writerQueue: DispatchQueue
+  let history = StoreHistory()
 
   init(_ reading: any StoreReading, name: String) {
     self.reading = reading
@@ -20,6 +21,7 @@ final class LookOnlyEngine: StoreEngine {
   ) throws -> T { try reading.read(on: reader, for: query, isSmart: isSmart, body) }
 
   func sizes() throws -> StoreSizes { try reading.sizes() }
+  func mark() throws -> StoreMark { try reading.mark() }
   func databaseSize() throws -> Int64 { try reading.sizes().bytes }
   func close() { reading.close() }
   func forgetEndedObservers() {}
@@ -47,5 +49,11 @@ extension Store {
   package func sizes() throws -> StoreSizes {
     try checkNotOnWriterQueue()
     return try engine.sizes()
+  }
+
+  /// Returns a value that is another one after each commit of any process.
+  package func mark() throws -> StoreMark {
+    try checkNotOnWriterQueue()
+    return try engine.mark()
   }
 }

@@ -24,7 +24,12 @@ extension Store {
   public func soupNames() throws -> [String] { try readBlocking { try $0.soupNames() } }
 
   /// Drops a soup with its entries. Does nothing if it does not exist.
-  public func removeSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.removeSoup(name) } }
+  public func removeSoup(_ name: String) throws {
+    try writeBlocking(.synced) { transaction in
+      try transaction.noteEmptying(of: name)
+      try transaction.removeSoup(name)
+    }
+  }
 
   /// Drops every soup in one transaction.
   public func removeAllSoups() throws {
@@ -35,7 +40,12 @@ extension Store {
 
   /// Removes all entries of a soup; its specs and its id sequence stay.
   /// - Throws: ``StoreError`` `.noSuchSoup`.
-  public func clearSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.clearSoup(name) } }
+  public func clearSoup(_ name: String) throws {
+    try writeBlocking(.synced) { transaction in
+      try transaction.noteEmptying(of: name)
+      try transaction.clearSoup(name)
+    }
+  }
 
   /// Inserts or updates entries of a soup, all in one transaction.
   ///
@@ -69,7 +79,10 @@ extension Store {
   /// Removes entries; unknown ids are ignored.
   /// - Throws: ``StoreError`` `.noSuchSoup`.
   public func remove(_ ids: [Int64], from soup: String) throws {
-    try writeBlocking(.synced) { try $0.remove(ids, from: soup) }
+    try writeBlocking(.synced) { transaction in
+      try transaction.noteRemoval(of: ids, from: soup)
+      try transaction.remove(ids, from: soup)
+    }
   }
 
   /// Removes the entries on the first page of a query: at most its `pageSize`, in its order.
@@ -90,6 +103,7 @@ extension Store {
       let ids = try transaction.run(for: cancellation) {
         try transaction.entryIds(spec, soup: soup, limit: spec.pageSize)
       }
+      try transaction.noteRemoval(of: ids, from: soup)
       try transaction.remove(ids, from: soup)
     }
   }

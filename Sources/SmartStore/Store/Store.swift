@@ -58,6 +58,7 @@ public final class Store: Sendable {
       return
     }
     engine.close()
+    history.close()
   }
 
   // MARK: Transactions

@@ -16,6 +16,10 @@ package protocol StoreEngine: StoreReading {
   /// The database as messages name it: the path of its file.
   var location: String { get }
 
+  /// The history of the store. An engine writes it with each transaction; nothing is kept before
+  /// ``StoreHistory/keep(_:of:report:)``.
+  var history: StoreHistory { get }
+
   /// The serial queue that ``write(_:_:)``, ``startObserving(_:)``, ``forgetEndedObservers()`` and
   /// ``databaseSize()`` are called on. The engine may use it as well: observers are notified on it.
   var writerQueue: DispatchQueue { get }

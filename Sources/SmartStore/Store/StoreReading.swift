@@ -23,6 +23,10 @@ package protocol StoreReading: AnyObject, Sendable {
   /// Returns the sizes as they are, without a checkpoint.
   func sizes() throws -> StoreSizes
 
+  /// Returns a value that is another one after each commit of any process. It costs little, and holds up no other process.
+  /// - Throws: As ``read(on:for:isSmart:_:)``.
+  func mark() throws -> StoreMark
+
   /// Waits for the current reads. Later ones throw `.storeClosed`.
   func close()
 }
@@ -36,6 +40,19 @@ package struct StoreSizes: Sendable, Equatable {
   package init(bytes: Int64, walBytes: Int64? = nil) {
     self.bytes = bytes
     self.walBytes = walBytes
+  }
+}
+
+/// Tells commits apart; see ``StoreReading/mark()``.
+package struct StoreMark: Sendable, Equatable {
+  private let numbers: [Int64]
+
+  package init(_ numbers: [Int64]) { self.numbers = numbers }
+}
+
+extension StoreReading {
+  package func mark() throws -> StoreMark {
+    StoreMark([try read(on: nil, for: nil, isSmart: false) { try $0.view().version }])
   }
 }
 

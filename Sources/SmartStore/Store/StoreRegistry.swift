@@ -30,6 +30,8 @@ public final class StoreRegistry: @unchecked Sendable {
   private let cursorIds: CursorIds
   /// Whether stores are opened to look at them; see ``StoreEngines/look(_:isGlobal:)``.
   private let looksOnly: Bool
+  /// Called with each store before it is used.
+  private let onOpen: @Sendable (Store) -> Void
   /// Serializes opening, listing and removing.
   private let queue = DispatchQueue(label: "tureen.stores")
   // Used on `queue` only.
@@ -58,7 +60,12 @@ public final class StoreRegistry: @unchecked Sendable {
   ///   - engines: Opens the stores; used by this registry only.
   ///   - cursorIds: Shared with the registries of other users whose cursors a script could confuse.
   ///   - looksOnly: Whether to open stores only to look at them. Missing ones are errors then.
-  package init(engines: any StoreEngines, cursorIds: CursorIds, looksOnly: Bool = false) {
+  ///   - onOpen: Called with each store before it is used.
+  package init(
+    engines: any StoreEngines, cursorIds: CursorIds, looksOnly: Bool = false,
+    onOpen: @escaping @Sendable (Store) -> Void = { _ in }
+  ) {
+    self.onOpen = onOpen
     self.engines = engines
     self.looksOnly = looksOnly
     self.cursorIds = cursorIds
@@ -77,6 +84,7 @@ public final class StoreRegistry: @unchecked Sendable {
         try looksOnly
         ? Store(looking: engines.look(checked(name), isGlobal: isGlobal), name: name, isGlobal: isGlobal, cursorIds: cursorIds)
         : Store(name: name, isGlobal: isGlobal, engine: engines.open(checked(name), isGlobal: isGlobal), cursorIds: cursorIds)
+      onOpen(store)
       open[key] = store
       return store
     }

@@ -80,6 +80,13 @@ package protocol StoreSnapshot: CopiedStore {
     in name: String, where path: String, equals value: SQLValue, idPath: String, among candidates: [Int64]?
   ) throws -> [OwnedEntry]
 
+  /// Returns what a comparison with a server needs of entries, ascending by entry for a walk, and in the order of the ids
+  /// for single ones, of which missing ones are left out. Their texts are not read.
+  /// - Parameters:
+  ///   - idPath: The path of the records' ids.
+  ///   - stampPath: The path of the records' modification dates.
+  func recordRows(_ selection: RecordRow.Selection, in name: String, idPath: String, stampPath: String) throws -> [RecordRow]
+
   /// Returns the syncs, other than `owner`, that brought an entry, ascending.
   func otherOwners(of id: Int64, than owner: Int64, in name: String) throws -> [Int64]
 
@@ -124,6 +131,9 @@ package protocol StoreSnapshot: CopiedStore {
   /// Returns the entry ids that the first `limit` rows of a query select. Smart SQL must select the
   /// column `id`.
   func entryIds(_ spec: QuerySpec, soup name: String, limit: Int) throws -> [Int64]
+
+  /// Returns how a smart query would be run, without running it.
+  func queryPlan(of spec: QuerySpec) throws -> SmartQueryPlan
 
   /// Reads a page of a smart query with the names of its columns.
   func namedRows(_ spec: QuerySpec, pageIndex: Int) throws -> NamedRows
@@ -192,6 +202,14 @@ package protocol StoreSnapshot: CopiedStore {
 
   /// Returns the data that a sync keeps about the pages of a list: JSON texts by page name.
   func syncPages(of sync: Int64) throws -> IdMap<String>
+
+  // MARK: History
+
+  /// Returns rows of the history, oldest first unless the query says otherwise; none from a store of an older version.
+  func history(_ query: HistoryQuery) throws -> [HistoryRow]
+
+  /// Returns the store's id, which no copy of it has; nil from a store of an older version.
+  func storeId() throws -> String?
 
   // MARK: Key-value stores
 

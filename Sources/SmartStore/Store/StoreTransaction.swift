@@ -3,6 +3,9 @@ import JSON
 /// A writing transaction. Every change of a store happens in one; it commits when the closure that
 /// receives it returns, and leaves nothing behind when the closure throws.
 package protocol StoreTransaction: StoreSnapshot, StoreToFill {
+  /// What the transaction adds to the history; nil if the store keeps none.
+  var history: HistoryRows? { get }
+
   // MARK: Soups
 
   /// Creates a soup. An existing soup stays unchanged, even if its specs differ.

@@ -37,3 +37,32 @@ package struct OwnedEntry: Sendable, Equatable {
     self.recordId = recordId
   }
 }
+
+/// What a comparison with a server needs of an entry, without its text.
+package struct RecordRow: Sendable, Equatable {
+  /// Which entries are read.
+  package enum Selection: Sendable {
+    /// The next entries after an id.
+    case after(Int64, limit: Int)
+    case entries([Int64])
+  }
+
+  package let entryId: Int64
+  package let version: Int64
+  /// nil if the entry has none.
+  package let recordId: String?
+  /// The modification date as text, unparsed.
+  package let stamp: String?
+  /// The `__sync_id__`.
+  package let owner: Int64?
+  package let isDirty: Bool
+
+  package init(entryId: Int64, version: Int64, recordId: String?, stamp: String?, owner: Int64?, isDirty: Bool) {
+    self.entryId = entryId
+    self.version = version
+    self.recordId = recordId
+    self.stamp = stamp
+    self.owner = owner
+    self.isDirty = isDirty
+  }
+}

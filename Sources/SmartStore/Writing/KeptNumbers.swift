@@ -28,11 +28,21 @@ enum KeptNumbers {
 
   private static func isFraction(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ".") || byte | UInt8.caseBit == UInt8(ascii: "e") }
 
+  /// Whether a script may have written this number for a double that it has read: a fraction or an exponent, and no more digits
+  /// than a double needs, apart from zeros at either end (`12345678901234568.0`). Other texts say all their digits.
+  static func isOfDouble(_ text: String) -> Bool {
+    var digits = text.utf8.prefix { $0 | UInt8.caseBit != UInt8(ascii: "e") }.filter(\.isASCIIDigit).drop {
+      $0 == UInt8(ascii: "0")
+    }
+    while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+    return digits.count <= 17 && text.utf8.contains(where: isFraction)
+  }
+
   /// Returns the saved value with the stored digits of each number that is the same double; nil if none was changed.
   static func restored(_ saved: JSONValue, from stored: JSONValue) -> JSONValue? {
     switch (saved, stored) {
-    case (.integer, .decimal), (.number, .decimal), (.decimal, .decimal):
-      guard saved.doubleValue == stored.doubleValue, saved.text != stored.text else { return nil }
+    case (.integer, .decimal), (.number, .decimal), (.decimal, .decimal), (.decimal, .number):
+      guard saved.text != stored.text, saved.isSameValue(as: stored) else { return nil }
       return stored
     case (.object(var object), .object(let before)):
       var isChanged = false

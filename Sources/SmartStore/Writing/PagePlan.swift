@@ -119,6 +119,17 @@ package final class ScannedPage: Sendable {
     value(scanner.value(record: record, field: plan.firstExtra + extra))?.stringValue
   }
 
+  /// Returns a string or number among the additional fields as text; nil if it is missing or something else.
+  package func value(record: Int, extra: Int) -> String? {
+    switch value(scanner.value(record: record, field: plan.firstExtra + extra)) {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    case .decimal(let text): text
+    case .number(let number): JSONValue.number(number).text
+    default: nil
+    }
+  }
+
   /// Calls `body` with the position of each record and the bytes of a string field; nil if it is
   /// missing, not a string, or has escapes.
   package func forEachRawText(extra: Int, _ body: (Int, UnsafeRawBufferPointer?) throws -> Void) rethrows {

@@ -31,6 +31,8 @@ package struct PageStorage: Sendable {
   package var expectedTotal: Int?
   /// Positions of records to skip.
   package var skipping: Set<Int> = []
+  /// The entries whose replacement the transaction adds to the history, at most.
+  package var logged = 0
 
   package init(
     idPath: String, members: JSONObject, dropped: [String] = [], keepDirty: Bool, owner: Int64, expectedTotal: Int? = nil,

@@ -13,10 +13,12 @@ package struct ImportRules: Sendable {
 
   /// The path by which records find their entries.
   package let externalIdPath: String
+  /// Whether the index of that path holds texts, so that a cell finds its entry by its text.
+  package var findsByText = false
   /// The types of columns that the user has specified.
-  package var givenTypes: [String: CellType] = [:]
+  package var givenTypes: IdMap<CellType> = [:]
   /// The types of columns that were inferred from the soup.
-  package var foundTypes: [String: CellType] = [:]
+  package var foundTypes: IdMap<CellType> = [:]
   /// The field with the server's id.
   package var idField = "Id"
   /// The field with the server's date of the last change; nil if there is none. Records do not change it.
@@ -39,7 +41,8 @@ package struct ImportRules: Sendable {
   package func externalId(of record: ImportRecord) throws(ImportProblem) -> JSONValue {
     let value: JSONValue
     switch record[externalIdPath] {
-    case .cell(let cell)?: value = cell.isEmpty ? .null : try typed(cell, externalIdPath, nil)
+    case .cell(let cell)?:
+      value = cell.isEmpty ? .null : findsByText ? .string(cell) : try typed(cell, externalIdPath, nil)
     case .json(let given)?: value = given
     case nil: value = Self.object(of: record).value(at: externalIdPath) ?? .null
     }
@@ -142,12 +145,12 @@ package struct ImportRules: Sendable {
   /// Returns the entry with the record's values; nil if the entry already has all of them.
   private func changed(_ entry: JSONObject, _ record: ImportRecord) throws(ImportProblem) -> JSONObject? {
     var result = entry, isChanged = false
-    let members = untouched(by: record, entry)
-    try Self.checkPaths(members)
-    for (name, given) in members {
-      let current = entry.value(at: name), value: JSONValue
+    let members = placed(record, entry)
+    try Self.checkPlaces(members)
+    for (name, keys, given) in members {
+      let current = entry.value(at: keys), value: JSONValue
       switch given {
-      case .json(let json): value = try Self.finite(json, name)
+      case .json(let json): value = json
       case .cell(let cell):
         if cell.isEmpty, keepsEmpty { continue }
         // CSV cannot distinguish an empty text from a missing value.
@@ -155,40 +158,58 @@ package struct ImportRules: Sendable {
       }
       guard !Self.isSame(current ?? .null, value) else { continue }
       isChanged = true
-      if case .json = given { result[name] = value } else { try result.set(value, at: name) }
+      if case .json = given { try Self.checkFinite(value, name) }
+      try Self.checkParents(of: keys, in: result, column: name)
+      result.set(value, at: keys)
     }
     return isChanged ? result : nil
   }
 
-  /// Returns the members of a record that say something new: without the cells that an export of the entry has.
-  private func untouched(by record: ImportRecord, _ entry: JSONObject) -> [(name: String, value: ImportRecord.Value)] {
-    let exported = EntryText(entry.serialized()).cells
-    return record.members.filter { name, given in
-      guard !OwnField.contains(name) else { return false }
-      guard case .cell(let cell) = given, givenTypes[name] == nil else { return true }
-      return cell != exported[name] ?? ""
+  private typealias Placed = (name: String, keys: [String], value: ImportRecord.Value)
+
+  /// Returns the members of a record that say something new, without the cells that an export of the entry has; and the keys to
+  /// their places in the entry.
+  private func placed(_ record: ImportRecord, _ entry: JSONObject) -> [Placed] {
+    let exported = EntryText(entry.serialized()).leaves
+    return record.members.compactMap { name, given in
+      guard !OwnField.contains(name) else { return nil }
+      guard case .cell(let cell) = given else { return (name, [name], given) }
+      let leaf = exported[name]
+      guard givenTypes[name] != nil || cell != leaf?.text ?? "" else { return nil }
+      return (name, leaf?.keys ?? CellPath.keys(to: name, in: entry), given)
     }
   }
 
   /// Refuses a record that sets a member and a part of it.
-  private static func checkPaths(_ members: [(name: String, value: ImportRecord.Value)]) throws(ImportProblem) {
-    let columns = members.compactMap { name, value in
-      if case .cell(let cell) = value, !cell.isEmpty { name } else { nil }
+  private static func checkPlaces(_ members: [Placed]) throws(ImportProblem) {
+    let columns = members.filter { member in
+      if case .cell(let cell) = member.value { !cell.isEmpty } else { false }
     }
-    for name in columns where columns.contains(where: { $0.hasPrefix(name + ".") }) {
-      throw ImportProblem("'\(name)' and a part of it both have values; a member can have only one of them")
+    let places = IdMap(columns.map { ($0.name, $0.keys) }) { first, _ in first }
+    for column in columns {
+      for whole in CellPath.parents(of: column.name) {
+        guard let parent = places[whole], column.keys.starts(with: parent, by: ==) else { continue }
+        throw ImportProblem("'\(whole)' and a part of it both have values; a member can have only one of them")
+      }
+    }
+  }
+
+  /// Refuses a member of something that is not an object.
+  private static func checkParents(of keys: [String], in entry: JSONObject, column: String) throws(ImportProblem) {
+    for count in 1..<keys.count {
+      guard let parent = entry.value(at: keys.prefix(count)), !parent.isNull, parent.objectValue == nil else { continue }
+      throw ImportProblem("column '\(column)': '\(keys[count - 1])' of the entry is a \(parent.kindName), not an object")
     }
   }
 
   /// Refuses numbers beyond the range of a double.
-  private static func finite(_ value: JSONValue, _ name: String) throws(ImportProblem) -> JSONValue {
+  private static func checkFinite(_ value: JSONValue, _ name: String) throws(ImportProblem) {
     switch value {
-    case .array(let list): for element in list { _ = try finite(element, name) }
-    case .object(let object): for (_, element) in object { _ = try finite(element, name) }
+    case .array(let list): for element in list { try checkFinite(element, name) }
+    case .object(let object): for (_, element) in object { try checkFinite(element, name) }
     default:
       guard value.doubleValue?.isFinite ?? true else { throw ImportProblem("'\(name)' has a number that is too large") }
     }
-    return value
   }
 
   private func typed(_ cell: String, _ column: String, _ current: JSONValue?) throws(ImportProblem) -> JSONValue {
@@ -199,7 +220,7 @@ package struct ImportRules: Sendable {
   /// Returns whether two values are equal; numbers are compared by value, members in any order.
   static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
     switch (a, b) {
-    case (.integer, .number), (.number, .integer): a.doubleValue == b.doubleValue
+    case (.integer(let a), .number(let b)), (.number(let b), .integer(let a)): Int64(exactly: b) == a
     case (.decimal, _), (_, .decimal): a.isSameNumber(as: b)
     case (.array(let a), .array(let b)): a.count == b.count && zip(a, b).allSatisfy { isSame($0, $1) }
     case (.object(let a), .object(let b)):
@@ -216,30 +237,5 @@ package struct ImportRules: Sendable {
     }
     entry[SoupField.local] = true
     return entry
-  }
-}
-
-extension JSONObject {
-  /// Returns the value at a path such as `Account.Name`, or of the member whose name is the whole path.
-  package func value(at path: String) -> JSONValue? {
-    if let value = self[path] { return value }
-    return path.split(separator: ".").reduce(Optional(JSONValue.object(self))) { $0?[String($1)] }
-  }
-
-  /// Sets the value at a path and creates missing objects on the path.
-  fileprivate mutating func set(_ value: JSONValue, at path: String) throws(ImportProblem) {
-    guard self[path] == nil, let dot = path.firstIndex(of: ".") else {
-      self[path] = value
-      return
-    }
-    let name = String(path[..<dot]), rest = String(path[path.index(after: dot)...])
-    var inner: JSONObject
-    switch self[name] {
-    case nil, .null?: inner = [:]
-    case .object(let object)?: inner = object
-    case let other?: throw ImportProblem("column '\(path)': '\(name)' of the entry is a \(other.kindName), not an object")
-    }
-    try inner.set(value, at: rest)
-    self[name] = .object(inner)
   }
 }

@@ -3,10 +3,12 @@ import Glibc
 import Support
 
 /// Opens URLs in the user's browser: the program in `BROWSER`, else `xdg-open`. Does not use a shell.
-enum Browser {
+package enum Browser {
   /// Opens a URL. The browser's output is discarded, and it keeps running when this process ends.
   /// - Returns: True if a program was started.
-  static func open(_ url: String, environment: (String) -> String? = { Environment[$0] }) -> Bool {
+  package static func open(_ url: String) -> Bool { open(url) { Environment[$0] } }
+
+  static func open(_ url: String, environment: (String) -> String?) -> Bool {
     candidates(url, environment).contains { start($0) }
   }
 

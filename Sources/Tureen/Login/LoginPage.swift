@@ -30,11 +30,11 @@ extension LoopbackAnswer {
       </body></html>
 
       """
-    return LoopbackAnswer(status: status, headers: [("Content-Type", "text/html; charset=utf-8")] + protection, body: html)
+    return LoopbackAnswer(status: status, headers: [("Content-Type", "text/html; charset=utf-8")] + protection, text: html)
   }
 
   static func redirect(_ path: String) -> LoopbackAnswer {
-    LoopbackAnswer(status: 303, headers: [("Location", path)] + protection, body: "")
+    LoopbackAnswer(status: 303, headers: [("Location", path)] + protection)
   }
 
   static var notAllowed: LoopbackAnswer {
@@ -51,7 +51,7 @@ extension LoopbackAnswer {
       status: 204,
       headers: from + [
         ("Access-Control-Allow-Private-Network", "true"), ("Access-Control-Allow-Methods", "GET"), ("Vary", "Origin"),
-      ] + protection, body: "")
+      ] + protection)
   }
 
   /// Headers that keep the URL, which contains the code, out of caches and of the `Referer` header.

@@ -1,30 +1,5 @@
 import Salesforce
 
-/// The relevant parts of a browser's request.
-struct LoopbackRequest: Sendable, Equatable {
-  let method: String
-  /// The target in the request line.
-  let target: String
-  /// All `Host` headers; a valid request has exactly one.
-  var hosts: [String] = []
-  var origin: String?
-  /// True for Chromium's preflight request before a redirect from the internet to this machine.
-  var asksForPrivateNetwork = false
-
-  var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
-  var query: Substring { target.dropFirst(path.count).dropFirst().prefix { $0 != "#" } }
-}
-
-struct LoopbackAnswer: Sendable, Equatable {
-  let status: Int
-  var headers: [(name: String, value: String)]
-  let body: String
-
-  static func == (a: LoopbackAnswer, b: LoopbackAnswer) -> Bool {
-    a.status == b.status && a.body == b.body && a.headers.elementsEqual(b.headers) { $0 == $1 }
-  }
-}
-
 /// Decides how the listener responds. A plain value without network and clock.
 ///
 /// The org's first answer decides the sign-in: its connection is held until the code has been exchanged, and the browser is

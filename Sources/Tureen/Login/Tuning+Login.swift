@@ -10,10 +10,6 @@ extension Tuning {
   static let loginHoldMs = 30_000
   /// Milliseconds that a browser on this machine has to fetch the final page.
   static let loginPageMs = 2_000
-  /// Milliseconds after the response in which the browser may still send something and closes the connection.
-  static let loginLingerMs = 1_000
-  /// Milliseconds without accepting a connection once the process has too many files open.
-  static let loginAcceptPauseMs = 100
   /// Seconds that a person has to sign in.
   static let loginTimeoutS = 300
   /// Seconds until the person gets a hint, because an org that refuses without a redirect says so only in the browser.

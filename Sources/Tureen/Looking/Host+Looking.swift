@@ -12,6 +12,8 @@ extension Host {
     switch action {
     case .getOverview: return try overview(call, core)
     case .getDirtyEntries: return try dirtyEntries(call, try core.look(call.store))
+    case .getRuns: return .object(try runs(call, try core.look(call.store)))
+    case .explainEntry: return .object(try explain(call, try core.look(call.store), core))
     case .getConflicts:
       let look = core.parts.settings.looksOnly ? try core.look(call.store) : try core.manager(call.store).look
       return try conflicts(call, look)
@@ -65,7 +67,7 @@ extension Host {
       try isMissing
       ? StoreOverview(
         missing: reference.name, isGlobal: reference.isGlobal,
-        engine: core.parts.settings.store == nil ? "sqlite" : "postgres")
+        engine: core.parts.settings.store == nil ? "sqlite" : "postgres", history: core.parts.settings.history ?? .all)
       : core.look(reference).overview()
     overview.add(soups: soups.map { ($0.name, $0.indexSpecs) })
     overview.add(syncs)

@@ -36,7 +36,8 @@ final class HomeLock {
 
   /// The folder of a committed change until all its steps are done.
   private static func committed(_ home: String) -> String { "\(home)/orgs/.committed" }
-  private static let staging = ".staging-"
+  /// The beginning of the names of folders in `orgs` that hold what a change brings.
+  static let staging = ".staging-"
 
   /// Returns true if a committed change is not finished: a process is applying it, or was killed.
   static func isUnfinished(_ home: String) -> Bool { FileSystem.exists(committed(home)) }
@@ -59,13 +60,20 @@ final class HomeLock {
   deinit { lock.release() }
 
   /// Applies a change atomically.
+  /// - Parameter before: A last check, right before the change is certain. Nothing has changed if it throws.
   /// - Throws: `FileError`. Nothing has changed then.
-  func commit(_ change: HomeChange) throws {
+  func commit(_ change: HomeChange, before: () throws -> Void = {}) throws {
     guard !change.isEmpty else { return }
     let staging = "\(home)/orgs/\(Self.staging)\(UInt32.random(in: 0 ... .max))"
     do {
       try prepare(change, in: staging)
       try fault("commit")
+      do {
+        try before()
+      } catch {
+        try? FileSystem.removeTree(staging)
+        throw error
+      }
       try FileSystem.move(staging, to: Self.committed(home))
     } catch let error as FileError {
       try? FileSystem.removeTree(staging)
@@ -119,6 +127,7 @@ final class HomeLock {
       try FileSystem.replace(target, with: prepared)
     } else if let path = step["move"]?.stringValue, let target = step["to"]?.stringValue {
       guard FileSystem.exists("\(home)/\(path)"), !FileSystem.exists("\(home)/\(target)") else { return }
+      try FileSystem.makeDirectory(FileSystem.folder(of: "\(home)/\(target)"))
       try FileSystem.move("\(home)/\(path)", to: "\(home)/\(target)")
     } else if let path = step["remove"]?.stringValue {
       try FileSystem.removeTree("\(home)/\(path)")

@@ -36,28 +36,44 @@ package struct EntryText: Sendable {
 
   package func append(to out: inout [UInt8]) { out.append(contentsOf: json) }
 
+  /// A member that is not an object with members, as a CSV file has it.
+  package struct Leaf: Sendable {
+    /// The keys that lead to it. They may have dots, so the column does not tell them.
+    package let keys: [String]
+    /// The text of its cell.
+    package let text: String
+  }
+
   /// Calls `body` with the path and the value of each member that is not an object with members. Paths of nested members are
   /// dotted, like `Account.Name`.
   /// - Parameter withOwnFields: Whether to include the fields of the store and its syncs.
   package func forEachLeaf(withOwnFields: Bool, _ body: (_ path: String, _ value: ResultCell) -> Void) {
-    leaves("", withOwnFields, body)
+    forEachLeaf(of: [], "", withOwnFields) { _, _, path, value in body(path, value) }
   }
 
-  /// The texts of the entry's cells in a CSV file, by column.
-  package var cells: IdMap<String> {
-    var cells: IdMap<String> = [:]
-    forEachLeaf(withOwnFields: true) { path, value in cells[path] = value.text }
-    return cells
+  /// The entry's cells in a CSV file, by column. Of members with one path, the last one.
+  package var leaves: IdMap<Leaf> {
+    var leaves: IdMap<Leaf> = [:]
+    forEachLeaf(of: [], "", true) { parents, name, path, value in
+      leaves[path] = Leaf(keys: parents + [name], text: value.text)
+    }
+    return leaves
   }
 
-  private func leaves(_ prefix: String, _ withOwnFields: Bool, _ body: (String, ResultCell) -> Void) {
+  /// - Parameters:
+  ///   - parents: The keys that lead to this object.
+  ///   - prefix: The same as the beginning of a path.
+  private func forEachLeaf(
+    of parents: [String], _ prefix: String, _ withOwnFields: Bool,
+    _ body: (_ parents: [String], _ name: String, _ path: String, _ value: ResultCell) -> Void
+  ) {
     forEachMember { key, value in
       let name = ResultCell(key).text
-      guard withOwnFields || !prefix.isEmpty || !OwnField.contains(name) else { return }
+      guard withOwnFields || !parents.isEmpty || !OwnField.contains(name) else { return }
       if value.first == UInt8(ascii: "{"), !value.dropFirst().allSatisfy({ $0 == UInt8(ascii: "}") || $0.isASCIIWhitespace }) {
-        EntryText(value).leaves(prefix + name + ".", withOwnFields, body)
+        EntryText(value).forEachLeaf(of: parents + [name], prefix + name + ".", withOwnFields, body)
       } else {
-        body(prefix + name, ResultCell(value))
+        body(parents, name, prefix + name, ResultCell(value))
       }
     }
   }
@@ -87,8 +103,7 @@ package struct EntryColumns: Sendable {
 
   /// The columns' names. A parent that is null in some entries and an object in others has columns only for its members.
   package var names: [String] {
-    let parents = IdSet(
-      order.flatMap { path in path.indices.filter { path[$0] == "." }.map { String(path[..<$0]) } })
+    let parents = IdSet(order.flatMap(CellPath.parents))
     return order.filter { isUsed[$0] == true || !parents.contains($0) }
   }
 }

@@ -44,7 +44,7 @@ final class HostRunner: JobRunner {
       }
       let arguments = try JobArguments(claimed.job.arguments, isSync: claimed.job.kind == .sync)
       if claimed.job.kind == .script {
-        script.begin(try command(claimed, own), try environment())
+        script.begin(try command(claimed, own), try environment(claimed))
         return script
       }
       let sync = SyncAttempt(claimed, cleansGhosts: arguments.cleansGhosts, key, own, hosts, onEnd: onEnd)
@@ -67,9 +67,10 @@ final class HostRunner: JobRunner {
   }
 
   /// The script uses the worker's database, also if a configuration file of the worker's project names it.
-  private func environment() throws(JobError) -> [String: String] {
-    guard Environment["TUREEN_STORE"] == nil else { return [:] }
-    var variables = ["TUREEN_STORE": database.database.description]
+  private func environment(_ claimed: ClaimedJob) throws(JobError) -> [String: String] {
+    var variables = ["TUREEN_JOB": claimed.attempt]
+    guard Environment["TUREEN_STORE"] == nil else { return variables }
+    variables["TUREEN_STORE"] = database.database.description
     do {
       if let secret = try database.connector.secret() { variables["TUREEN_STORE_PASSWORD"] = secret }
     } catch {

@@ -6,6 +6,9 @@ struct ClaimedJob: Sendable {
   let job: Job
   let store: PostgresSchema.Store
 
+  /// The attempt, as the history names it.
+  var attempt: String { "\(job.id)/\(job.fence)" }
+
   var summary: JobSummary { JobSummary(job, in: store) }
 }
 

@@ -14,6 +14,8 @@ final class SyncAttempt: JobAttempt {
   }
 
   private let name: String
+  /// See ``ClaimedJob/attempt``.
+  private let attempt: String
   private let store: StoreReference
   private let cleansGhosts: Bool
   private let key: WorkerAccounts.Key
@@ -29,6 +31,7 @@ final class SyncAttempt: JobAttempt {
     onEnd: @escaping @Sendable (AttemptEnd) -> Void
   ) {
     name = claimed.job.name
+    attempt = claimed.attempt
     store = StoreReference(name: claimed.store.name, isGlobal: claimed.store.user.isEmpty && claimed.store.org.isEmpty)
     self.cleansGhosts = cleansGhosts
     self.key = key
@@ -37,7 +40,7 @@ final class SyncAttempt: JobAttempt {
     self.onEnd = onEnd
   }
 
-  func begin() { queue.async { self.start() } }
+  func begin() { queue.async { JobOrigin.$current.withValue(self.attempt) { self.start() } } }
 
   private func start() {
     let host = hosts.use(key, settings)
@@ -70,12 +73,14 @@ final class SyncAttempt: JobAttempt {
       let manager = state.withLock({ $0.isStopping ? nil : $0.manager })
     else { return finish(end) }
     do {
-      try manager.cleanResyncGhosts(.name(name)) { result in
-        self.queue.async {
-          switch result {
-          case .success(let removed):
-            self.finish(.done(counts: removed > 0 ? counts.replacing(with: ["ghosts": .integer(Int64(removed))]) : counts))
-          case .failure(let error): self.finish(AttemptEnd(error, isStopping: self.state.withLock { $0.isStopping }))
+      try JobOrigin.$current.withValue(attempt) {
+        try manager.cleanResyncGhosts(.name(name)) { result in
+          self.queue.async {
+            switch result {
+            case .success(let removed):
+              self.finish(.done(counts: removed > 0 ? counts.replacing(with: ["ghosts": .integer(Int64(removed))]) : counts))
+            case .failure(let error): self.finish(AttemptEnd(error, isStopping: self.state.withLock { $0.isStopping }))
+            }
           }
         }
       }

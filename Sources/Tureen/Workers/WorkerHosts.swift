@@ -1,3 +1,4 @@
+import SmartStore
 import Synchronization
 
 /// The hosts of a worker: one for each user while jobs of that user run, so that a worker for many users does not keep
@@ -17,6 +18,8 @@ final class WorkerHosts: Sendable {
         entries[key]?.uses += 1
         return known.host
       }
+      var settings = settings
+      settings.actor = HistoryActor(.job)
       let host = Host(settings: settings)
       entries[key] = Entry(host: host)
       return host

@@ -43,6 +43,14 @@ package enum WorkerNews: Sendable {
     }
   }
 
+  /// Whether something did not go as it should.
+  package var isTrouble: Bool {
+    switch self {
+    case .ready, .began, .done, .released, .postponed, .databaseBack, .stopping: false
+    case .failed, .lost, .leftToOthers, .databaseLost, .trouble, .ending, .notGivenBack: true
+    }
+  }
+
   /// The line for people.
   package var text: String {
     switch self {

@@ -2,6 +2,10 @@ import JSON
 import LuaBridge
 import Tureen
 
+extension BridgeCalls: ImportCalls {
+  func rows(_ sql: String, _ arguments: [JSONValue]) throws -> [[JSONValue]] { try rows(sql, arguments, limit: 100_000) }
+}
+
 /// Reads names from a store through smart SQL, and suggests names for mistyped ones.
 extension BridgeCalls {
   /// Returns the rows of a small result.

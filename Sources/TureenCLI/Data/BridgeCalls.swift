@@ -10,17 +10,17 @@ final class BridgeCalls {
   let store: StoreReference
   private let bridge: Bridge
   private let display: SyncDisplay
-  private let interrupts: InterruptWatch
+  private let work: InterruptibleWork
 
-  private init(_ host: Host, _ bridge: Bridge, _ store: StoreReference, _ display: SyncDisplay, _ interrupts: InterruptWatch) {
+  private init(_ host: Host, _ bridge: Bridge, _ store: StoreReference, _ display: SyncDisplay, _ work: InterruptibleWork) {
     self.host = host
     self.bridge = bridge
     self.store = store
     self.display = display
-    self.interrupts = interrupts
+    self.work = work
   }
 
-  var isInterrupted: Bool { interrupts.happened }
+  var isInterrupted: Bool { work.isInterrupted }
 
   /// Runs a command on its own host and ends it with its exit status.
   ///
@@ -34,22 +34,47 @@ final class BridgeCalls {
     _ place: HostOptions, configDirectory: String?, store: StoreReference = StoreReference(),
     style: SyncDisplay.Style = .none, isJSON: Bool = false, looksOnly: Bool = false, _ body: (BridgeCalls) throws -> Int32
   ) throws {
-    let (host, sandbox) = try place.prepare(configDirectory: configDirectory) { $0.looksOnly = looksOnly }
+    let prepared = try place.prepare(configDirectory: configDirectory) { $0.looksOnly = looksOnly }
+    let work = InterruptibleWork()
+    let interrupts = InterruptWatch { work.interrupt() }
+    let status = try status(of: prepared, store, style, isJSON, work, body)
+    if interrupts.happened { throw ExitCode(ExitStatus.interrupted) }
+    guard status == 0 else { throw ExitCode(status) }
+  }
+
+  /// Does one run of a command that repeats its work, on a host of its own: between runs no store is open, and each run reads the
+  /// configuration files as they are then.
+  /// - Parameter work: What an interrupt of the command ends.
+  /// - Returns: The exit status that a command with this run alone would have.
+  static func repeated(
+    _ place: HostOptions, configDirectory: String?, store: StoreReference, style: SyncDisplay.Style, isJSON: Bool,
+    work: InterruptibleWork, _ body: (BridgeCalls) throws -> Int32
+  ) -> Int32 {
+    ended(by: isJSON) {
+      try status(of: try place.prepare(configDirectory: configDirectory), store, style, isJSON, work, body)
+    }
+  }
+
+  private static func status(
+    of prepared: (host: Host, sandbox: EmbeddedSandbox), _ store: StoreReference, _ style: SyncDisplay.Style, _ isJSON: Bool,
+    _ work: InterruptibleWork, _ body: (BridgeCalls) throws -> Int32
+  ) throws -> Int32 {
+    let host = prepared.host
     // The error that a call ends with says why its sync failed.
     let display = SyncDisplay(style: style, tellsFailures: false)
     let bridge = try Bridge(host: ObservedHost(host, display: display))
-    let interrupts = InterruptWatch {
+    work.begin {
       display.clear()
       host.stopSyncs()
       bridge.interrupt()
     }
     display.follow(bridge)
-    let status = ended(by: isJSON) { try body(BridgeCalls(host, bridge, store, display, interrupts)) }
+    let status = ended(by: isJSON) { try body(BridgeCalls(host, bridge, store, display, work)) }
     display.finish()
     bridge.close()
-    sandbox.stop()
-    if interrupts.happened { throw ExitCode(ExitStatus.interrupted) }
-    guard status == 0 else { throw ExitCode(status) }
+    work.finish()
+    prepared.sandbox.stop()
+    return status
   }
 
   /// Runs `body`; prints the error that ends it early and returns its exit status.
@@ -102,7 +127,14 @@ final class BridgeCalls {
   }
 
   /// Returns the same calls for another store.
-  func on(_ other: StoreReference) -> BridgeCalls { BridgeCalls(host, bridge, other, display, interrupts) }
+  func on(_ other: StoreReference) -> BridgeCalls { BridgeCalls(host, bridge, other, display, work) }
+
+  /// Does something that an interrupt of the command ends in a way of its own.
+  func interruptible<T>(by end: @escaping @Sendable () -> Void, _ body: () throws -> T) rethrows -> T {
+    let former = work.begin(end)
+    defer { if let former { work.begin(former) } }
+    return try body()
+  }
 
   /// Removes the bar before something is printed on the same terminal.
   func clearProgress() { display.clear() }

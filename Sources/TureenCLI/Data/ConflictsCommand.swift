@@ -18,10 +18,7 @@ struct ConflictsListCommand: ParsableCommand {
     discussion: """
       With an entry: what each field was before, is here, and is on the server. Changes nothing and sends nothing.
       """
-        + ExitStatus.help([
-          (0, "done"), (1, "there is no such store, soup or conflict, or the store cannot be read"), (64, "wrong usage"),
-          (67, "the org or user is not known"), (78, "a configuration file is wrong; the message names file, line and key"),
-        ]))
+        + ExitStatus.helpOfReading(failed: "there is no such store, soup or conflict, or the store cannot be read"))
 
   @Argument(help: "The soup. Without it, all of the store.", completion: NameCompletion.soup)
   var soup: String?
@@ -54,7 +51,7 @@ struct ConflictsListCommand: ParsableCommand {
         }
         try output.write(ConflictText(one, options: store.given + place.given).text)
       } else if all.isEmpty {
-        complain("there are no conflicts")
+        complain("there are no conflicts", .notice)
       } else {
         try output.write(ConflictText.table(all))
       }
@@ -78,16 +75,7 @@ struct ConflictText {
     (conflict[key]?.arrayValue ?? []).compactMap(\.stringValue)
   }
 
-  static func what(_ conflict: JSONValue) -> String {
-    switch conflict["kind"]?.stringValue {
-    case "deletedHere": "deleted here, changed on the server"
-    case "deletedThere": "changed here, deleted on the server"
-    case "unknown": "both sides changed it, and the server's version is not known"
-    default:
-      names(conflict, "fields").isEmpty
-        ? "both sides changed it" : "both sides changed \(names(conflict, "fields").joined(separator: ", "))"
-    }
-  }
+  static func what(_ conflict: JSONValue) -> String { ConflictDecision.description(of: conflict) }
 
   static func table(_ all: [JSONValue]) -> String {
     let columns: [TextTable.Column] = [

@@ -37,6 +37,14 @@ struct ConflictsResolveCommand: ParsableCommand {
       case .merge: "Keep what one side changed; the server wins where both did."
       }
     }
+
+    var meaning: ConflictDecision.Side {
+      switch self {
+      case .mine: .mine
+      case .theirs: .theirs
+      case .merge: .merge
+      }
+    }
   }
 
   @Argument(help: "The soup.", completion: NameCompletion.soup)
@@ -83,14 +91,14 @@ struct ConflictsResolveCommand: ParsableCommand {
   }
 
   func run() throws {
-    let decision = ConflictDecision(side: side ?? .mine, fields: try decided())
+    let decision = ConflictDecision(side: (side ?? .mine).meaning, fields: try decided())
     try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference) { calls in
       try calls.requireStore(store.project, mayBeNew: false)
       _ = try calls.indexSpecs(of: soup)
       let known = try calls.value("mobilesync", "getConflicts", ["soupName": .string(soup)]).arrayValue ?? []
       let ids = all ? known.map { $0.figure("entryId") } : entries
       guard !ids.isEmpty else {
-        complain("there are no conflicts in '\(soup)'")
+        complain("there are no conflicts in '\(soup)'", .notice)
         return 0
       }
       if let loss = decision.loss(ids.count) { try Question.confirm("\(loss) of '\(soup)'.", isConfirmed: yes) }
@@ -112,6 +120,8 @@ struct ConflictsResolveCommand: ParsableCommand {
         arguments["entryId"] = .integer(id)
         _ = try calls.text("mobilesync", "resolveConflict", arguments)
         done += 1
+      } catch let refusal as ConflictDecision.Refusal {
+        complain("entry \(id) stays: \(refusal.text)")
       } catch let failure as CallFailure
         where failure.domain == "sync" && ["noSuchConflict", "conflictUnresolved"].contains(failure.code)
       {
@@ -122,49 +132,5 @@ struct ConflictsResolveCommand: ParsableCommand {
     try output.write("\(done) conflict\(done == 1 ? "" : "s") resolved\(done < ids.count ? ", \(ids.count - done) stay" : "")\n")
     try output.finish()
     return done == ids.count ? 0 : ExitStatus.recordsRefused
-  }
-}
-
-/// How a person decides conflicts. No store and no network.
-struct ConflictDecision {
-  let side: ConflictsResolveCommand.Side
-  let fields: [(name: String, isTheirs: Bool)]
-
-  /// Says what is lost; nil if no local change is.
-  func loss(_ count: Int) -> String? {
-    let noun = count == 1 ? "1 entry" : "\(count) entries"
-    switch side {
-    case .theirs where fields.isEmpty: return "The server's version wins, and all local changes are lost, in \(noun)"
-    case .theirs, .merge: return "Local changes are lost in \(noun)"
-    case .mine:
-      let lost = fields.filter(\.isTheirs).map(\.name)
-      return lost.isEmpty ? nil : "The server's value of \(lost.joined(separator: ", ")) replaces the local one in \(noun)"
-    }
-  }
-
-  /// Returns the arguments of `resolveConflict` that say how.
-  /// - Throws: ``CallFailure`` if the conflict cannot be decided this way; it stays then.
-  func arguments(_ conflict: JSONValue) throws -> JSONObject {
-    guard !fields.isEmpty || side == .merge else { return ["resolution": side == .mine ? "local" : "server"] }
-    guard conflict["kind"]?.stringValue == "changed" else {
-      throw CallFailure(
-        domain: "sync", code: "conflictUnresolved", "\(ConflictText.what(conflict)); decide with --mine or --theirs")
-    }
-    func names(_ key: String) -> [String] { (conflict[key]?.arrayValue ?? []).compactMap(\.stringValue) }
-    let inConflict = names("fields"), changedHere = names("localChanges"),
-      known = inConflict + changedHere + names("remoteChanges")
-    if let unknown = fields.first(where: { !known.contains($0.name) }) {
-      throw CallFailure(domain: "sync", code: "conflictUnresolved", "neither side changed '\(unknown.name)'")
-    }
-    var record = JSONObject()
-    // The server's side of a field, or what it was before the local change.
-    func theirs(_ name: String) -> JSONValue { conflict["server"]?[name] ?? conflict["base"]?[name] ?? .null }
-    switch side {
-    case .mine: break
-    case .merge: for name in inConflict { record[name] = theirs(name) }
-    case .theirs: for name in inConflict + changedHere { record[name] = theirs(name) }
-    }
-    for (name, isTheirs) in fields { record[name] = isTheirs ? theirs(name) : conflict["local"]?[name] ?? .null }
-    return ["record": .object(record)]
   }
 }

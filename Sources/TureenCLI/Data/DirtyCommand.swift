@@ -91,7 +91,7 @@ struct DirtyCommand: ParsableCommand {
     case .jsonl: for entry in found { try output.write(TerminalText.escapedJSON(entry.text) + "\n") }
     case .csv: try output.write(DirtyText.csv(found))
     case nil where found.isEmpty:
-      complain(filter == nil ? "nothing is unsent" : "no entry is \(DirtyText.word(filter?.state ?? ""))")
+      complain(filter == nil ? "nothing is unsent" : "no entry is \(DirtyText.word(filter?.state ?? ""))", .notice)
     case nil:
       let text = DirtyText(found, options: repeatedOptions)
       try output.write(filter == nil && !fields ? text.table + text.summary : text.blocks + text.summary)

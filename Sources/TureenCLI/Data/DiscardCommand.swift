@@ -59,7 +59,7 @@ struct DiscardCommand: ParsableCommand {
       _ = try calls.indexSpecs(of: soup)
       let ids = try refused ? refusedIds(calls) : entries
       guard !ids.isEmpty else {
-        complain("no entry of '\(soup)' is refused")
+        complain("no entry of '\(soup)' is refused", .notice)
         return 0
       }
       try Question.confirm(question(ids, calls), isConfirmed: yes)

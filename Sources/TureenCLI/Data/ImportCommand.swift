@@ -96,7 +96,14 @@ struct ImportCommand: ParsableCommand {
   // MARK: Rules
 
   private func rules(_ calls: BridgeCalls, _ columns: [String]) throws -> ImportRules {
-    var rules = try calls.importRules(soup, externalIdPath: externalId, columns: columns)
+    let specs = try calls.indexSpecs(of: soup)
+    guard specs.contains(where: { $0.path == externalId }) else {
+      throw CallFailure(
+        domain: "smartstore", code: "pathNotIndexed",
+        "soup '\(soup)' has no index on '\(externalId)', by which its entries could be found"
+          + NearestName.hint(for: externalId, among: specs.map(\.path).filter { !OwnField.contains($0) }))
+    }
+    var rules = try calls.importRules(soup, externalIdPath: externalId, columns: columns, specs: specs)
     rules.keepsEmpty = keepEmpty
     rules.givenTypes = try givenTypes()
     if let recordType { rules.recordType = recordType }
@@ -124,8 +131,8 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private func givenTypes() throws -> [String: CellType] {
-    var result: [String: CellType] = [:]
+  private func givenTypes() throws -> IdMap<CellType> {
+    var result: IdMap<CellType> = [:]
     for part in (types ?? "").split(separator: ",") {
       guard let sign = part.lastIndex(of: "=") else {
         throw ValidationError("--types: '\(part)' is not COLUMN=TYPE")

@@ -8,31 +8,50 @@ struct InitCommand: ParsableCommand {
     abstract: "Write a small project that works: a script, configuration files, editor settings.",
     discussion: """
       The script syncs the contacts of the sandbox org and shows some of them; tureen run main.lua in the folder runs it. \
-      .luarc.json tells lua-language-server where the definitions of the Lua library are.
+      .luarc.json tells lua-language-server where the definitions of the Lua library are, and definitions.lua the names of the \
+      project's soups, paths and syncs.
 
-      No file is overwritten: if one of them exists, nothing is written.
+      No file is overwritten: if one of them exists, nothing is written. --definitions writes definitions.lua again.
       """
         + ExitStatus.help([
           (0, "done"), (1, "a file exists already, or the folder cannot be written"), (64, "wrong usage"),
+          (66, "--definitions: the folder has no files with soups or syncs"), (78, "--definitions: a file is not valid JSON"),
         ]))
+
+  @Flag(help: "Write only definitions.lua, from userstore.json and usersyncs.json, and replace it.")
+  var definitions = false
 
   @Argument(help: "The folder; it is created if it does not exist.", completion: .directory)
   var directory = "."
 
   func run() throws {
-    let files = InitFiles.all(), made = !FileSystem.exists(directory)
     do {
-      if made { try makeFolder() }
-      let existing = files.map(\.name).filter { FileSystem.exists(path($0)) }
-      guard existing.isEmpty else {
-        throw CommandFailure(
-          "\(directory) already has \(existing.joined(separator: ", ")); nothing was written. Choose another folder")
-      }
-      for (name, contents) in files { try create(path(name), contents) }
+      if definitions { try writeDefinitions() } else { try writeAll() }
     } catch let failure as CommandFailure {
       complain(failure.message)
       throw ExitCode(failure.status)
     }
+  }
+
+  private func writeDefinitions() throws {
+    let text = try ProjectDefinitions(folder: directory).lua, file = path(ProjectDefinitions.fileName)
+    do {
+      try FileSystem.write(Array(text.utf8), to: file)
+    } catch {
+      throw CommandFailure("\(file) cannot be written: \(error)")
+    }
+    write(file + "\n", to: STDOUT_FILENO)
+  }
+
+  private func writeAll() throws {
+    let files = InitFiles.all()
+    if !FileSystem.exists(directory) { try makeFolder() }
+    let existing = files.map(\.name).filter { FileSystem.exists(path($0)) }
+    guard existing.isEmpty else {
+      throw CommandFailure(
+        "\(directory) already has \(existing.joined(separator: ", ")); nothing was written. Choose another folder")
+    }
+    for (name, contents) in files { try create(path(name), contents) }
     write(files.map { path($0.name) + "\n" }.joined(), to: STDOUT_FILENO)
     let enter = directory == "." ? "" : "cd \(directory) && "
     complain("next: \(enter)tureen run main.lua")

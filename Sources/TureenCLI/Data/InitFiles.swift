@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Support
 
 /// The files of a new project. They work with the sandbox org as they are.
@@ -7,7 +8,7 @@ enum InitFiles {
   static func all() -> [(name: String, contents: String)] {
     [
       ("main.lua", script), ("bootconfig.json", bootconfig), ("userstore.json", soups), ("usersyncs.json", syncs),
-      (".luarc.json", editor(library: library())),
+      (".luarc.json", editor(library: library())), (ProjectDefinitions.fileName, definitions),
     ]
   }
 
@@ -102,6 +103,11 @@ enum InitFiles {
     }
 
     """
+
+  private static var definitions: String {
+    func value(_ text: String) -> [JSONValue] { (try? JSONValue(parsing: text)).map { [$0] } ?? [] }
+    return ProjectDefinitions(stores: value(soups), syncs: value(syncs)).lua
+  }
 
   /// Settings of lua-language-server, which editors ask for completion and checks.
   private static func editor(library: String?) -> String {

@@ -33,7 +33,7 @@ struct LeftRecords {
   }
 
   /// The soups that a sync up sends.
-  private static func soups(_ sync: SyncSummary) -> [String] {
+  static func soups(_ sync: SyncSummary) -> [String] {
     let target = sync.state["target"]
     let related = ["parent", "children"].compactMap { target?[$0]?["soupName"]?.stringValue }
     return [sync.soup] + related
@@ -43,14 +43,14 @@ struct LeftRecords {
 
   /// Names the first ones on stderr.
   func say() {
-    for warning in warnings.prefix(Self.named) { complain("unusable: \(warning)") }
-    if Int(flagged) > Self.named { complain("and \(Int(flagged) - Self.named) more items could not be used") }
+    for warning in warnings.prefix(Self.named) { complain("unusable: \(warning)", .warning) }
+    if Int(flagged) > Self.named { complain("and \(Int(flagged) - Self.named) more items could not be used", .warning) }
     for entry in entries.prefix(Self.named) {
       let state = DirtyText.word(entry["state"]?.stringValue ?? ""), title = entry["title"]?.stringValue.map { " (\($0))" } ?? ""
       let place = "\(entry["soupName"]?.stringValue ?? "") \(entry.figure("entryId"))\(title)"
-      complain("\(state): \(place): \(entry["reason"]?["text"]?.stringValue ?? "")")
+      complain("\(state): \(place): \(entry["reason"]?["text"]?.stringValue ?? "")", .warning)
     }
     let more = entries.count - Self.named
-    if !entries.isEmpty { complain((more > 0 ? "and \(more) more; " : "") + "see: \(hint)") }
+    if !entries.isEmpty { complain((more > 0 ? "and \(more) more; " : "") + "see: \(hint)", .warning) }
   }
 }

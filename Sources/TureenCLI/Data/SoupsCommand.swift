@@ -12,10 +12,7 @@ struct SoupsCommand: ParsableCommand {
       DIRTY counts the entries that were created, updated or deleted here and that the next sync up sends. CONFLICTS counts \
       those of them that the server has changed as well.
       """
-        + ExitStatus.help([
-          (0, "done"), (1, "there is no such store or soup, or the store cannot be read"), (64, "wrong usage"),
-          (67, "the org or user is not known"), (78, "a configuration file is wrong; the message names file, line and key"),
-        ]))
+        + ExitStatus.helpOfReading(failed: "there is no such store or soup, or the store cannot be read"))
 
   @Argument(help: "Soups to list. Without any, all of them.", completion: NameCompletion.soup)
   var soups: [String] = []
@@ -36,7 +33,7 @@ struct SoupsCommand: ParsableCommand {
       if json {
         for soup in figures { try output.write(TerminalText.escapedJSON(soup.text) + "\n") }
       } else if figures.isEmpty {
-        complain("the store '\(calls.store.name)' has no soups")
+        complain("the store '\(calls.store.name)' has no soups", .notice)
       } else {
         try output.write(Self.table(figures))
       }

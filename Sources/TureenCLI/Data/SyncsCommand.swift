@@ -10,10 +10,7 @@ struct SyncsCommand: ParsableCommand {
     discussion: """
       Times are UTC. Includes the syncs of usersyncs.json and globalsyncs.json. tureen sync runs one.
       """
-        + ExitStatus.help([
-          (0, "done"), (1, "there is no such store, or it cannot be read"), (64, "wrong usage"),
-          (67, "the org or user is not known"), (78, "a configuration file is wrong; the message names file, line and key"),
-        ]))
+        + ExitStatus.helpOfReading(failed: "there is no such store, or it cannot be read"))
 
   @Flag(help: "List the syncs without a name, too, by their ids.")
   var all = false
@@ -33,7 +30,7 @@ struct SyncsCommand: ParsableCommand {
       if json {
         for sync in syncs { try output.write(TerminalText.escapedJSON(sync.state.text) + "\n") }
       } else if syncs.isEmpty {
-        complain("the store '\(calls.store.name)' has no \(all ? "" : "named ")syncs")
+        complain("the store '\(calls.store.name)' has no \(all ? "" : "named ")syncs", .notice)
       } else {
         try output.write(Self.table(syncs))
       }

@@ -71,10 +71,10 @@ struct JobAddCommand: ParsableCommand {
       throw ValidationError("'\(kind)' is not a kind of job\(NearestName.hint(for: kind, among: ["sync", "script"]))")
     }
     var request = JobRequest(kind, name: name)
-    request.every = try every.map { try interval("--every", $0) }
+    request.every = try every.map { try IntervalOption.parse("--every", $0) }
     (request.queue, request.arguments, request.attempts) = (queue, args, attempts)
     if at != nil, delay != nil { throw ValidationError("give --at or --in, not both") }
-    if let delay { request.delayMs = try interval("--in", delay).milliseconds }
+    if let delay { request.delayMs = try IntervalOption.parse("--in", delay).milliseconds }
     if let at { request.delayMs = try wait(until: at) }
     do {
       try request.check()
@@ -82,13 +82,6 @@ struct JobAddCommand: ParsableCommand {
       throw ValidationError(error.message)
     }
     return request
-  }
-
-  private func interval(_ option: String, _ text: String) throws -> JobInterval {
-    guard let interval = JobInterval(text) else {
-      throw ValidationError("\(option) \(text): give \(JobInterval.shape), of at most ten years")
-    }
-    return interval
   }
 
   /// - Returns: Ms from now.

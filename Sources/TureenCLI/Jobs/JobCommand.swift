@@ -88,7 +88,7 @@ struct JobListCommand: ParsableCommand {
     if json {
       for object in metrics.json { try output.write(TerminalText.escapedJSON(object.text) + "\n") }
     } else if metrics.isEmpty {
-      complain("there are no jobs")
+      complain("there are no jobs", .notice)
     } else {
       try output.write(TextTable.text(QueueMetrics.titles, metrics.rows, width: TerminalWidth.columns))
     }
@@ -189,7 +189,7 @@ struct JobRunsCommand: ParsableCommand {
       if json {
         for run in runs { try output.write(TerminalText.escapedJSON(run.json.text) + "\n") }
       } else if runs.isEmpty {
-        complain("job \(found.title) has not run yet")
+        complain("job \(found.title) has not run yet", .notice)
       } else {
         let columns: [TextTable.Column] = [
           .init("ATTEMPT", isNumeric: true), .init("BEGAN"), .init("TOOK"), .init("OUTCOME"), .init("WORKER"), .init(""),

@@ -63,10 +63,11 @@ struct WorkerCommand: ParsableCommand {
     let isJSON = json
     let status = BridgeCalls.ended(by: json) {
       let worker = try JobWorker(settings) { news in
-        if isJSON { write(TerminalText.escapedJSON(news.json.text) + "\n", to: STDOUT_FILENO) } else { complain(news.text) }
+        guard !isJSON else { return write(TerminalText.escapedJSON(news.json.text) + "\n", to: STDOUT_FILENO) }
+        complain(news.text, news.isTrouble ? .warning : .info)
       }
       // Ends by itself: what does not stop in time is cut off.
-      let interrupts = InterruptWatch(endsAfterTerm: false) { worker.stop() }
+      let interrupts = InterruptWatch(grace: nil) { worker.stop() }
       defer { withExtendedLifetime(interrupts) {} }
       switch try worker.run() {
       case .stopped, .drained(failed: 0): return 0

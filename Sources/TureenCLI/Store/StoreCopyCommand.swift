@@ -13,7 +13,7 @@ struct StoreCopyCommand: ParsableCommand {
       FROM and TO are 'home' for this home, 'database' for the one of $TUREEN_STORE, the folder of a home, or \
       postgres://user@host/database. The copy belongs to the same org and user and has the same name, unless an option says \
       otherwise. It has everything the store has: soups, entries, unsent edits, uploads in flight, conflicts, syncs and \
-      key-value stores.
+      key-value stores. The history of runs and edits stays with the original, and the copy gets an id of its own.
 
       Stop the programs that write to the store first. The copy can be opened when it is complete. If the command is killed, run \
       it again: it continues. Do not sync both stores afterwards: each would create the same new records on the server.
@@ -92,11 +92,12 @@ struct StoreCopyCommand: ParsableCommand {
       write(TerminalText.escapedJSON(line.text) + "\n", to: STDOUT_FILENO)
     } else {
       let found = result.found > 0 ? "; \(result.found) of \(result.rows) rows were there already" : ""
+      let without = "; the copy has an id of its own and no history"
       let soups = "\(result.soups) soup\(result.soups == 1 ? "" : "s")"
       write(
         TerminalText.escaped(
           "copied \(transfer.source) to \(transfer.target.place): \(soups), "
-            + "\(result.entries) entr\(result.entries == 1 ? "y" : "ies")\(found)") + "\n", to: STDOUT_FILENO)
+            + "\(result.entries) entr\(result.entries == 1 ? "y" : "ies")\(found)\(without)") + "\n", to: STDOUT_FILENO)
     }
   }
 }

@@ -39,7 +39,7 @@ struct StoreListCommand: ParsableCommand {
       if json {
         for store in stores { try output.write(TerminalText.escapedJSON(store.json.text) + "\n") }
       } else if stores.isEmpty {
-        complain("there are no stores yet")
+        complain("there are no stores yet", .notice)
       } else {
         try output.write(Self.table(stores))
       }

@@ -95,6 +95,11 @@ struct ActionTarget: FuzzTarget {
         guard var arguments = given.objectValue else { return nil }
         arguments["listen"] = nil
         return .object(arguments)
+      case HostAction.doctor.rawValue:
+        // It asks real hosts otherwise.
+        guard var arguments = given.objectValue else { return nil }
+        arguments["offline"] = true
+        return .object(arguments)
       default: return given
       }
     }

@@ -18,8 +18,9 @@ struct FuzzValues: Sendable {
     let info = SDKInfoAction.allCases.map { ("com.salesforce.sdkinfo", $0.rawValue, $0.rules) }
     let account = AccountAction.allCases.map { ("com.salesforce.sfaccountmanager", $0.rawValue, $0.rules) }
     let accounts = AccountsAction.allCases.map { ("tureen.accounts", $0.rawValue, $0.rules) }
+    let host = HostAction.allCases.map { ("tureen.host", $0.rawValue, $0.rules) }
     let oauth = OAuthAction.allCases.map { ("com.salesforce.oauth", $0.rawValue, $0.rules) }
-    return store + store + syncs + network + keys + assets + parse + info + account + accounts + oauth + [
+    return store + store + syncs + network + keys + assets + parse + info + account + accounts + host + oauth + [
       ("tureen.script", "answer", ArgumentRules(isOpen: true)), ("com.salesforce.nothing", "x", ArgumentRules(isOpen: true)),
     ]
   }()

@@ -36,16 +36,6 @@ struct JSONTarget: FuzzTarget {
       }
     }
 
-    /// Numbers as a script holds them: as integers of 64 bits and doubles.
-    private static func held(_ value: JSONValue) -> JSONValue {
-      switch value {
-      case .decimal(let digits): Array(digits.utf8).withUnsafeBytes { JSONValue.number(parsing: $0) }
-      case .array(let elements): .array(elements.map(held))
-      case .object(let members): .object(JSONObject(members.map { ($0.key, held($0.value)) }))
-      default: value
-      }
-    }
-
     func finish() throws {
       let decoded = try ScriptDecoder.decoded(inputs.map(\.text))
       for ((text, value), again) in zip(inputs, decoded) {
@@ -56,7 +46,7 @@ struct JSONTarget: FuzzTarget {
           (value != nil) == (again != .refused), "the decoder for scripts \(again == .refused ? "refuses" : "accepts") it alone")
         guard let value, case .text(let encoded) = again else { continue }
         try check(
-          try Self.held(JSONValue(parsing: encoded)) == Self.held(value),
+          try JSONValue(parsing: encoded).asScriptsHoldIt == value.asScriptsHoldIt,
           "a script reads \(encoded.prefix(300)) instead of \(value.text.prefix(300))")
       }
     }

@@ -142,14 +142,19 @@ import Testing
       ("2024-01-01T10:00:00.123Z", "2024-01-01T10:00:00Z"),
       ("2024-01-01T10:00:00.123+0000", "2024-01-01T10:00:00.000+0000"), ("001000000000001", "001000000000001AAA"), (" a ", "a"),
       ("", .null), ("5", 5), ("true", true), ("A@B.com", "a@b.com"), ("a\r\nb", "a\nb"), (2, 2.0),
+      (.decimal("1e400"), .null), (.decimal("1e-400"), 0), ([1.239, ["a": "b;a"]], [1.24, ["a": "a;b"]]),
+      ("\u{A0}", .null), ("a\u{85}\u{2003}", "a"), ("\u{3000} ", ""), ("\u{1}a\u{1F}", "a"),
+      (9_007_199_254_740_993, 9_007_199_254_740_992), (.decimal("18446744073709551615"), .number(1.8446744073709552e19)),
     ] as [(JSONValue, JSONValue)])
   func isMade_formOfTheServer_is(sent: JSONValue, stored: JSONValue) { #expect(ServerForm.isMade(of: sent, stored)) }
 
   @Test(
     arguments: [
-      (1.24, 1.239), (5, 4), (1.5, 3), (.null, true), ("a;b", "a;c"), ("a", "b"),
+      (1.24, 1.239), (5, 4), (9_007_199_254_740_993, 9_007_199_254_740_990), (1.5, 3), (.null, true), ("a;b", "a;c"), ("a", "b"),
       ("2024-01-01T10:00:00Z", "2024-01-01T10:00:02Z"),
-      ("001000000000001", "001000000000002AAA"), ("Ab", "aB"), (true, false), ("x", .null), (0, .null),
+      ("001000000000001", "001000000000002AAA"), ("Ab", "aB"), (true, false), ("x", .null), (0, .null), ("", "\t"), ("a", "a "),
+      ("a ", " a"), (.null, "\u{2029}"), ([1], [1, 2]),
+      (["a": 1], ["a": 1, "b": 2]), (["a": 1], [:]), ([["a": 1]], [["a": 2]]),
     ] as [(JSONValue, JSONValue)])
   func isMade_otherValue_isNot(sent: JSONValue, stored: JSONValue) { #expect(!ServerForm.isMade(of: sent, stored)) }
 
@@ -166,6 +171,17 @@ import Testing
   @Test func merge_unansweredValue_isTheBase() {
     let found = merge(base: ["a": "0"], local: ["a": "2"], server: ["a": "1"], unanswered: [["a": "1"]])
     #expect(found.remoteChanges == [] && found.localChanges == ["a"] && found.conflicts == [] && !found.isSettled)
+  }
+
+  /// An org has false in the checkboxes that a create leaves out.
+  @Test func merge_checkboxThatTheCreateLeftOut_isNoChangeThere() {
+    let base: JSONObject = ["a": "1"], server: JSONObject = ["a": "1", "flag": false]
+    let found = merge(base: base, local: ["a": "1", "flag": true], server: server, accepted: ["a": "1"])
+    #expect(found.conflicts == [] && found.localChanges == ["flag"] && found.remoteChanges == [])
+    #expect(merge(base: base, local: ["a": "2"], server: server, accepted: ["a": "1"]).merged["flag"] == false)
+    let other = merge(base: ["a": "1", "flag": true], local: ["a": "1", "flag": nil], server: server, accepted: ["a": "1"])
+    #expect(other.remoteChanges == ["flag"], "the base had true")
+    #expect(merge(base: base, local: ["a": "1", "flag": true], server: server).remoteChanges == ["flag"], "nothing was sent")
   }
 
   @Test func merge_editedBack_isALocalChange() {

@@ -52,7 +52,8 @@ final class Scenario {
       }
     }
     try await settle()
-    #expect(try world.dirty().isEmpty, comment("still dirty"))
+    let left = try world.dirty().values.map { JSONValue.object($0).text }
+    #expect(left.isEmpty, comment("still dirty: \(left)"))
   }
 
   /// Checks that no conflict was found.
@@ -219,7 +220,7 @@ final class Scenario {
   }
 
   private func sync(_ what: String, _ rules: [FaultRule]) async throws {
-    let before = try world.dirty()
+    let before = try world.dirty(), asked = world.org.requests().count
     try world.org.faults.add(rules)
     let faults = rules.map { "\($0.fault.kind) \(JSONValue.object($0.fault.parameters).text) \($0.condition)" }
     history.append("\(what), \(faults.joined(separator: ", "))")
@@ -231,6 +232,7 @@ final class Scenario {
       try checkNoConflict(end)
     }
     world.org.faults.clear()
+    history += requests(from: asked)
     try checkNothingLost(before, mayUpload: what == "up")
   }
 
@@ -259,6 +261,10 @@ final class Scenario {
     }
   }
 
+  private func requests(from first: Int) -> [String] {
+    world.org.requests().dropFirst(first).map { "    \($0.summary) \($0.body.prefix(300))" }
+  }
+
   private func comment(_ what: String) -> Comment {
     "\(label)\n\(what)\n\(history.joined(separator: "\n"))"
   }
@@ -270,8 +276,12 @@ final class Scenario {
     // A refused sign-in is remembered and not repeated automatically.
     for _ in 0..<Self.patience where (try? await world.client.signIn()) != nil { break }
     if isWritable {
+      let asked = world.org.requests().count
       var up = try await world.manager.reSync(named: "up")
-      for _ in 0..<Self.patience where up.status != .done || up.counts.inDoubt > 0 {
+      history += ["quiet up"] + requests(from: asked)
+      // What has changed between a look and a write is left to the next run.
+      for _ in 0..<Self.patience {
+        guard try up.status != .done || up.counts.inDoubt > 0 || isAlone && !world.dirty().isEmpty else { break }
         world.wait(milliseconds: 11_000)
         try decideDoubts()
         up = try await world.manager.reSync(named: "up")

@@ -43,7 +43,7 @@ struct ParseScenarioKind: Sendable, CustomTestStringConvertible {
   }
 
   func up(_ className: String) -> JSONObject {
-    let isBook = className == "Book", fields: JSONValue = isBook ? ["title", "text", "isbn"] : ["title", "text"]
+    let isBook = className == "Book", fields: JSONValue = isBook ? ["title", "text", "size", "isbn"] : ["title", "text"]
     var target = down(className)
     target["pageSize"] = nil
     target["createFieldlist"] = fields

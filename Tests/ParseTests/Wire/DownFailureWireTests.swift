@@ -1,5 +1,6 @@
 import JSON
 import SandboxParse
+import TestSupport
 import Testing
 
 @testable import MobileSync

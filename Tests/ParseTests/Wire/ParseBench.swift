@@ -283,13 +283,3 @@ final class BenchSecrets: Sendable {
 func pointer(_ className: String, _ id: String) -> JSONValue {
   ["__type": "Pointer", "className": .string(className), "objectId": .string(id)]
 }
-
-/// Returns the error of a call as a sync error.
-func syncError(_ body: () async throws -> some Sendable) async throws -> SyncError {
-  do {
-    _ = try await body()
-  } catch let error as SyncError {
-    return error
-  }
-  throw BenchFailure("nothing was thrown")
-}

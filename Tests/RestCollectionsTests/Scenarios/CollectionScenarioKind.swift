@@ -24,9 +24,15 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
   let wire: RowWire
   /// Whether updates are a PUT of the whole record instead of a PATCH.
   let putsAll: Bool
+  /// Whether the server trims texts, rounds numbers and has false for a null.
+  let normalizes: Bool
+  /// The status that refuses a key which comes with another body; nil for a server that answers as it did at first.
+  let keyRefusal: Int?
 
   var testDescription: String {
-    let marks = (marksDeleted ? ", deleted by a mark" : "") + (wire.isNested ? ", nested" : "") + (putsAll ? ", put whole" : "")
+    let marks =
+      (marksDeleted ? ", deleted by a mark" : "") + (wire.isNested ? ", nested" : "") + (putsAll ? ", put whole" : "")
+      + (normalizes ? ", normalises" : "") + (keyRefusal.map { ", \($0) for a key with another body" } ?? "")
     return "\(once) \(guarding) \(incremental) \(atOnce) at once, dates \(wire.dates), answers \(wire.answers)\(marks)"
   }
 
@@ -41,7 +47,8 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
       wire.dates = [.iso8601, .epoch, incremental == .since ? .iso8601 : .none][(n + i) % 3]
       return CollectionScenarioKind(
         once: once, guarding: guarding, incremental: incremental, atOnce: (i + j) % 2 == 0 ? 1 : 3, marksDeleted: n % 4 == 3,
-        wire: wire, putsAll: n % 5 == 2 || n % 7 == 6)
+        wire: wire, putsAll: n % 5 == 2 || n % 7 == 6, normalizes: (i + j) % 3 == 1,
+        keyRefusal: once == .key ? [nil, 422, 400][j] : nil)
     }
   }
 
@@ -69,7 +76,8 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
 
   private var up: JSONObject {
     let one: JSONValue = .string("/items/{\(path("id"))}")
-    let fields: JSONValue = once == .lookup ? ["name", "description", "ref"] : ["name", "description"]
+    let values: [JSONValue] = ["name", "description"] + (normalizes ? ["amount", "flag"] : [])
+    let fields: JSONValue = .array(once == .lookup ? values + ["ref"] : values)
     let answer: JSONValue = .string(wire.answers == .record ? "item" : wire.answers == .id ? "id" : "none")
     var create: JSONObject = ["url": "/items", "fields": fields, "answer": answer]
     if wire.answers == .id { create["idPath"] = "ref" }
@@ -89,7 +97,7 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
       create["method"] = "PUT"
       create["headers"] = ["If-None-Match": "*"]
     }
-    var update: JSONObject = ["url": one, "fields": ["name", "description"], "answer": answer]
+    var update: JSONObject = ["url": one, "fields": .array(values), "answer": answer]
     if putsAll {
       update["method"] = "PUT"
       update["fields"] = "*"
@@ -132,7 +140,19 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
     state.hasTags = incremental == .etag
     state.writesASecond = 2
     state.size = 4
+    if normalizes { state.normalize = Self.normalized }
     state.onRecord = { request, state in kind.answer(request, &state) }
+  }
+
+  /// What the server makes of the members of a written row.
+  private static func normalized(_ row: JSONObject) -> JSONObject {
+    var row = row
+    if let text = row["description"]?.stringValue {
+      row["description"] = .string(text.split(separator: " ").joined(separator: " "))
+    }
+    if let amount = row["amount"]?.doubleValue { row["amount"] = .number((amount * 100).rounded() / 100) }
+    if row["flag"]?.isNull ?? true { row["flag"] = false }
+    return row
   }
 
   private func answer(_ request: RecordedRequest, _ state: inout CollectionServer.State) -> ScriptedAnswer? {
@@ -149,9 +169,12 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
       return .json(#"{"message":"another revision"}"#, status: 412)
     }
     guard once == .key, request.method == "POST", let key = request.header("Idempotency-Key") else { return nil }
-    if let known = state.answersByKey[key] { return known }
+    if let known = state.answersByKey[key] {
+      guard let keyRefusal, state.bodiesByKey[key] != request.text else { return known }
+      return .json(#"{"message":"the key was used with another body"}"#, status: keyRefusal)
+    }
     let answer = CollectionServer.write(request, &state)
-    state.answersByKey[key] = answer
+    (state.answersByKey[key], state.bodiesByKey[key]) = (answer, request.text)
     return answer
   }
 }

@@ -29,6 +29,7 @@ extension CollectionServer {
     }
     var row: JSONObject = request.method == "PUT" ? ["id": state.rows[place]["id"] ?? .null] : state.rows[place]
     for (key, value) in body where key != "id" { row[key] = value }
+    row = state.normalize(row)
     state.stamp(&row)
     state.rows[place] = row
     return state.wire.answer(to: row, status: 200, headers: state.tagHeaders(row))
@@ -44,7 +45,7 @@ extension CollectionServer.State {
   }
 
   mutating func create(_ body: JSONObject, id: JSONValue) -> ScriptedAnswer {
-    var row = body
+    var row = normalize(body)
     row["id"] = id
     stamp(&row)
     rows.append(row)

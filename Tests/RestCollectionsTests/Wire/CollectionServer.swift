@@ -68,6 +68,10 @@ final class CollectionServer: Sendable {
     var wire = RowWire()
     /// Responses to creates, by idempotency key.
     var answersByKey: [String: ScriptedAnswer] = [:]
+    /// Bodies of creates, by idempotency key.
+    var bodiesByKey: [String: String] = [:]
+    /// What the server makes of a row that a client writes.
+    var normalize: @Sendable (JSONObject) -> JSONObject = { $0 }
     /// Whether responses with one record have an `ETag`, which is compared with conditions.
     var recordTags = false
     var tagsAreWeak = false

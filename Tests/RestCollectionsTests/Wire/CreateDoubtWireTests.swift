@@ -189,4 +189,90 @@ struct CreateDoubtWireTests {
       #expect(try bench.record("new")?["__local__"] == false && bench.server.ids == ["new"])
     }
   }
+
+  // MARK: A sync down before the next sync up
+
+  private static let ownIds: JSONObject = [
+    "create": ["method": "PUT", "url": "/items/{id}", "fields": ["name", "description"], "newId": "uuid"]
+  ]
+
+  /// The record is known by its key or by what the lookup finds, also if the server has changed its texts: it does not become
+  /// an entry beside the one that it was made from.
+  @Test(arguments: ["uuid", "lookup", "uniqueField"], [false, true])
+  func downBeforeTheNextUp_hasOneEntry(once: String, isEditedSince: Bool) async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      Self.lose(bench) { Self.found($0.rows.filter { $0["name"] == "new" }) }
+      bench.server.with { state in
+        state.normalize = { $0.replacing(with: ["description": isEditedSince ? "as it was sent" : "in the server's words"]) }
+      }
+      try await bench.down(CollectionBench.upTarget(), ["mergeMode": "LEAVE_IF_CHANGED"])
+      try bench.make("local_1", ["name": "new", "description": " as it was sent "])
+      var up = once == "uuid" ? Self.ownIds : Self.lookup
+      if once == "uniqueField" {
+        up = ["create": .object(up["create"]?.objectValue?.replacing(with: ["uniqueField": "ref"]) ?? [:])]
+      }
+      #expect(try await bench.up(up).status == .failed)
+      if isEditedSince {
+        let entry = try #require(try bench.entries().first { $0["name"] == "new" })
+        try bench.store.upsert(
+          JSONValue.array([.object(entry.replacing(with: ["name": "newer"]))]).text, into: CollectionBench.soup)
+      }
+      bench.clock.advance(3600)
+      #expect(try await bench.again().status == .done)
+      let entries = try bench.entries()
+      #expect(entries.count == 2 && entries.allSatisfy { !$0.id.hasPrefix("local_") }, "\(entries)")
+      #expect(entries.contains { $0["name"] == (isEditedSince ? "newer" : "new") && $0["__local__"] == .bool(isEditedSince) })
+      #expect(try await bench.upAgain().status == .done)
+      #expect(
+        bench.server.ids.count == 2 && bench.server.with { $0.rows.contains { $0["name"] == (isEditedSince ? "newer" : "new") } })
+    }
+  }
+
+  /// The server of the uploads does not answer: the sync down goes on, and the next sync up finds the record.
+  @Test func downBeforeTheNextUp_lookupFails_isLeftToTheUp() async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      Self.lose(bench) { _ in .json("{}", status: 403) }
+      try await bench.down(CollectionBench.upTarget())
+      try bench.make("local_1", ["name": "new"])
+      #expect(try await bench.up(Self.lookup).status == .failed)
+      bench.clock.advance(3600)
+      #expect(try await bench.again().status == .done)
+      bench.server.with { state in
+        state.onRecord = { request, state in
+          request.path == "/search" ? Self.found(state.rows.filter { $0["name"] == "new" }) : nil
+        }
+      }
+      #expect(try await bench.upAgain().status == .done)
+      #expect(try bench.ids().count == 2 && bench.server.ids.count == 2, "\(bench.server.recordRequests)")
+    }
+  }
+
+  /// The record arrived under its own id and was deleted there since: it is not made again, and leaves with the next sync down.
+  @Test(arguments: ["read", "write", "mark"])
+  func ownId_deletedThereSince_isNotMadeAgain(what: String) async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      Self.lose(bench) { _ in .status(404) }
+      var members: JSONObject = ["ghosts": ["mode": "fullList", "maxRatio": 1]]
+      if what == "mark" { members["deletedPath"] = "trashed" }
+      let up = what == "write" ? Self.ownIds.replacing(with: ["read": nil, "precondition": "none"]) : Self.ownIds
+      try await bench.down(CollectionBench.upTarget(up, members))
+      try bench.make("local_1", ["name": "new"])
+      #expect(try await bench.up(up, members).status == .failed)
+      bench.server.with { state in
+        if what == "mark" { state.rows[1]["trashed"] = true } else { state.rows.remove(at: 1) }
+        state.onRecord = { request, state in
+          guard what != "mark", request.path.count > 20 else { return nil }
+          return what == "read" || request.method == "PUT" ? .json(#"{"message":"gone"}"#, status: 410) : nil
+        }
+      }
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && state.counts.failed == 0 && state.counts.inDoubt == 0, "\(state.error) \(state.counts)")
+      #expect(try bench.entries().allSatisfy { $0["__local__"] != true })
+      #expect(what == "write" || !bench.server.recordRequests.contains { $0.hasPrefix("PUT") }, "\(bench.server.recordRequests)")
+      #expect(try await bench.again().status == .done)
+      _ = try await bench.cleanGhosts(force: true)
+      #expect(try bench.ids() == ["1"])
+    }
+  }
 }

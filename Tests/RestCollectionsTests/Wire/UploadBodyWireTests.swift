@@ -52,6 +52,21 @@ struct UploadBodyWireTests {
     #expect(try read(put.replacing(with: ["merges": true])).up?.update?.method == .put)
   }
 
+  /// The server removes what the request lacks.
+  @Test(arguments: ["MERGE", "LEAVE_IF_CHANGED"])
+  func put_everything_keepsAMemberThatAnotherClientHasAdded(mode: String) async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      let up: JSONObject = ["update": ["url": "/items/{id}", "method": "PUT", "fields": "*"]]
+      try await bench.down(CollectionBench.upTarget(up))
+      try bench.edit(1, ["name": "mine"])
+      bench.server.with { $0.change(1, ["theirs": "added", "updated_at": .string(Repository.date(Repository.start + 60))]) }
+      let state = try await bench.up(up, mode: mode)
+      #expect(state.counts.succeeded == 1 && state.counts.conflicting == 0, "\(state.error) \(state.counts)")
+      let row = try #require(bench.server.row("1"))
+      #expect(row["name"] == "mine" && row["theirs"] == "added", "\(row.text)")
+    }
+  }
+
   @Test func put_everything_sendsTheItemAsReceivedWithTheChanges() async throws {
     let sent = try await body(
       ["url": "/items/{id}", "method": "PUT", "fields": "*"], [:], ["map": ["login": "owner.login", "title": "full_name"]],

@@ -12,8 +12,10 @@ struct LoopbackRequestReaderTests {
 
   @Test func request_isReadWhateverItsParts() {
     let text = "GET /a?code=x%3D HTTP/1.1\r\nHost: localhost:1717\r\nORIGIN: https://a.example\r\nX: \r\n\r\n"
+    let headers = [("host", "localhost:1717"), ("origin", "https://a.example"), ("x", "")]
     let whole = LoopbackRequestReader.Step.request(
-      LoopbackRequest(method: "GET", target: "/a?code=x%3D", hosts: ["localhost:1717"], origin: "https://a.example"))
+      LoopbackRequest(
+        method: "GET", target: "/a?code=x%3D", headers: headers.map { LoopbackRequest.Header(name: $0.0, value: $0.1) }))
     #expect(step(text) == whole)
     for size in 1...text.utf8.count {
       var reader = LoopbackRequestReader(limit: 16_384), rest = Array(text.utf8)[...], last = LoopbackRequestReader.Step.more
@@ -29,7 +31,12 @@ struct LoopbackRequestReaderTests {
   @Test func body_isWaitedFor() {
     var reader = LoopbackRequestReader(limit: 200)
     #expect(reader.take(Array("POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\na".utf8)) == .more)
-    #expect(reader.take(Array("bc".utf8)) == .request(LoopbackRequest(method: "POST", target: "/")))
+    #expect(
+      reader.take(Array("bc".utf8))
+        == .request(
+          LoopbackRequest(
+            method: "POST", target: "/", headers: [LoopbackRequest.Header(name: "content-length", value: "3")],
+            body: Array("abc".utf8))))
   }
 
   @Test(arguments: [
@@ -64,5 +71,15 @@ struct LoopbackRequestReaderTests {
         _ = reader.take((0..<Int.random(in: 0...60, using: &random)).map { _ in pool.randomElement(using: &random)! })
       }
     }
+  }
+}
+
+extension LoopbackRequest {
+  /// A request with these headers, in this order.
+  init(method: String, target: String, hosts: [String], origin: String? = nil, asksForPrivateNetwork: Bool = false) {
+    var headers = hosts.map { Header(name: "host", value: $0) }
+    if let origin { headers.append(Header(name: "origin", value: origin)) }
+    if asksForPrivateNetwork { headers.append(Header(name: "access-control-request-private-network", value: "true")) }
+    self.init(method: method, target: target, headers: headers)
   }
 }

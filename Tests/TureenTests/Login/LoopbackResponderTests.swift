@@ -71,7 +71,10 @@ import Testing
   @Test func preflight_forThePrivateNetwork_isAllowedForThePathAlone() throws {
     var responder = try responder()
     var request = get("/OauthRedirect", "OPTIONS")
-    (request.asksForPrivateNetwork, request.origin) = (true, "https://acme.my.salesforce.com")
+    request.headers += [
+      .init(name: "access-control-request-private-network", value: "true"),
+      .init(name: "origin", value: "https://acme.my.salesforce.com"),
+    ]
     guard case .answer(let answer) = responder.reply(to: request) else {
       Issue.record("held")
       return
@@ -81,7 +84,7 @@ import Testing
     #expect(header("Access-Control-Allow-Private-Network") == "true")
     #expect(header("Access-Control-Allow-Origin") == "https://acme.my.salesforce.com")
     var other = get("/x", "OPTIONS")
-    other.asksForPrivateNetwork = true
+    other.headers.append(.init(name: "access-control-request-private-network", value: "true"))
     #expect(status(&responder, other) == 404)
   }
 
@@ -93,18 +96,22 @@ import Testing
       Issue.record("held")
       return
     }
-    #expect(late.body.contains("has not answered yet"))
+    #expect(late.text.contains("has not answered yet"))
     responder.end(.failed("the org said <script>alert(1)</script> & more"))
     #expect(responder.ending == .redirect("/failed") && status(&responder, get("/done")) == 404)
     guard case .answer(let page) = responder.reply(to: get("/failed")) else {
       Issue.record("held")
       return
     }
-    #expect(page.status == 200 && page.body.contains("said &lt;script&gt;alert(1)&lt;/script&gt; &amp; more"))
+    #expect(page.status == 200 && page.text.contains("said &lt;script&gt;alert(1)&lt;/script&gt; &amp; more"))
     #expect(
       responder.isForEnding(get("/failed")) && !responder.isForEnding(get("/failed", "POST"))
         && !responder.isForEnding(get("/done")))
     #expect(status(&responder, get("/OauthRedirect?code=b&state=\(state)")) == 410)
     #expect(status(&responder, get("/OauthRedirect?code=b&state=other")) == 400)
   }
+}
+
+extension LoopbackAnswer {
+  fileprivate var text: String { String(decoding: body, as: UTF8.self) }
 }

@@ -11,6 +11,12 @@ function times(what, name) {
   row(what " (" median(name "_count") ")", percentiles(name), "p99 under 5 ms", median(name "_p99") < 5)
 }
 
+# What the history adds, beside the same work without one.
+function history(what, name, unit, most,    off, all, more) {
+  off = median(name "_off"); all = median(name "_all"); more = (ratio(all, off) - 1) * 100
+  row(what, sprintf("%.2f %s, without %.2f: %+.1f %%", all, unit, off, more), "at most +" most " %", more <= most)
+}
+
 { keep($1, $2) }
 
 END {
@@ -32,4 +38,12 @@ END {
     median("upload_requests") == 50 && median("upload_succeeded") == 10000)
   printf "%-58s %.0f records/s, CPU %.2f s\n", "upload: speed against the sandbox org", \
     ratio(median("upload_succeeded"), median("upload_seconds")), median("upload_cpu")
+  kept["upload_cpu_all", 1] = median("upload_cpu"); counts["upload_cpu_all"] = 1
+  history("history: 10,000 edits, 500 a call", "history_many", "ms", 5)
+  history("history: 2,000 edits, one a call", "history_single", "ms", 20)
+  history("history: first load, CPU", "history_load", "s", 2)
+  history("history: every record edited, CPU", "history_edited", "s", 5)
+  history("history: upload of 10,000 records, CPU", "upload_cpu", "s", 2)
+  more = median("history_nothing_all") - median("history_nothing_off")
+  row("history: a sync of nothing", sprintf("%.3f ms more", more), "at most 0.15 ms", more <= 0.15)
 }

@@ -1,4 +1,6 @@
 """Generates the LuaCATS definitions, bridge-spec/library."""
+import re
+
 from .load import functions
 
 HEAD = {
@@ -10,6 +12,13 @@ MADE = "-- Made by scripts/dev/spec from bridge-spec: change that, then run it."
 FORCE = ("force", "optimistic")
 KINDS = {"object": "table", "any": "any", "array": "table", "fieldlist": "string[]|string"}
 WIDTH = 120
+# Strings that name something of the project. `tureen init` defines them again with the names in the project's files.
+NAMED = {
+    "soupName": "tureen.SoupName", "soupNameOrQuerySpec": "tureen.SoupName",
+    "syncName": "tureen.SyncName", "syncIdOrName": "tureen.SyncName",
+    "indexPath": "tureen.IndexPath", "orderPath": "tureen.IndexPath", "externalIdPath": "tureen.IndexPath",
+    "selectPaths": "tureen.IndexPath",
+}
 
 
 def class_of(module):
@@ -75,11 +84,33 @@ def is_raw(function):
     return [parameter["name"] for parameter in function.get("parameters", [])][:1] == ["service"]
 
 
+def of_project(name, kind, names=NAMED):
+    """Returns a type in which a string that names something of the project has the type of those names."""
+    if name not in names:
+        return kind
+    return "|".join(re.sub(r"^string(?=\[\]$|$)", names[name], part) for part in kind.split("|"))
+
+
+def names_of(function):
+    """Returns the parameters of a function that name something of the project, with their types."""
+    given = [parameter["name"] for parameter in function.get("parameters", [])]
+    names = dict(NAMED)
+    if "selectPaths" in given:
+        names["path"] = "tureen.IndexPath"
+    if "soupName" in given:
+        names["paths"] = "tureen.IndexPath"
+    return names
+
+
 def parameters_of(function):
     """Returns (name, type, meaning) of all parameters, including the callbacks."""
-    result = []
+    result, names = [], names_of(function)
     for parameter in function.get("parameters", []):
-        kind = optional(parameter["type"]) if parameter.get("optional") else parameter["type"]
+        kind = of_project(parameter["name"], parameter["type"], names)
+        if parameter["name"] == "..." and result and result[0][0] == "fn":
+            # The arguments of the function, most often a soup or a sync and more.
+            kind = "tureen.SoupName|tureen.SyncName|any"
+        kind = optional(kind) if parameter.get("optional") else kind
         result.append((parameter["name"], kind, parameter.get("meaning", "")))
     if "answer" in function:
         answer = function["answer"]
@@ -191,7 +222,7 @@ def shared_types(spec):
     for name, kind in spec.types.items():
         fields = {}
         for key, value in spec.fields_of(name).items():
-            text = annotation(spec, value)
+            text = of_project(key, annotation(spec, value))
             is_there = value.get("required") or ("event" in kind and key not in ("name", "syncName"))
             fields[key] = {"type": text if is_there or text == "any" else optional(text), "meaning": value.get("meaning", "")}
         lines += class_lines(kind["class"], None, sentence(kind["meaning"]), fields) + [""]
@@ -249,6 +280,8 @@ def text(spec, file):
     lines = [f"---@meta {'tureen' if file == 'tureen' else 'tureen.force'}", HEAD[file], MADE, ""]
     if file == "tureen":
         lines += ["---@alias tureen.Success fun(payload: any): any", "---@alias tureen.Failure fun(err: tureen.Error): any", ""]
+        lines += ["-- Names of the project: tureen init --definitions defines them again with those in its files."]
+        lines += [f"---@alias {name} string" for name in sorted(set(NAMED.values()))] + [""]
         lines += shared_types(spec)
     first = ["tureen"] if file == "tureen" else list(FORCE)
     others = [] if file == "force" else [name for name in spec.modules if name not in FORCE and name != "tureen"]

@@ -15,6 +15,7 @@ ENUMS = {
     "smartstore": ("SmartStoreAction", "pg"), "keyvalue": ("KeyValueAction", "kv"), "mobilesync": ("MobileSyncAction", ""),
     "network": ("NetworkAction", "pg"), "oauth": ("OAuthAction", ""), "sfaccountmanager": ("AccountAction", ""),
     "accounts": ("AccountsAction", ""), "sdkinfo": ("SDKInfoAction", ""), "asset": ("AssetAction", ""), "parse": ("ParseAction", ""),
+    "host": ("HostAction", ""),
 }
 WIDTH = 128
 

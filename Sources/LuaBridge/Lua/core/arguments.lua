@@ -24,6 +24,19 @@ function M.wrong(caller, position, name, expected, value)
     :format(caller, position, name, expected, M.type_name(value)))
 end
 
+--- Adds the members of a table that a script gave to the arguments of an action. All of them: the action refuses names
+--- that it does not know.
+---@param config table
+---@param given table?
+function M.add_members(caller, config, given)
+  for key, value in pairs(given or {}) do
+    if type(key) ~= "string" then
+      core.raise("invalidArguments", ("%s: a table with names is expected, got [%s]"):format(caller, tostring(key)))
+    end
+    config[key] = value
+  end
+end
+
 local function is_list(value)
   if type(value) ~= "table" then return false end
   return core.is_array(value) or rawget(value, 1) ~= nil or next(value) == nil
@@ -91,6 +104,9 @@ local kinds = {
   integers = { "an array of integers", is_list, is_integer, "an integer" },
   soup_or_spec = { "a soup name or a query spec", is_soup_or_spec },
   ids_or_spec = { "an array of entry ids or a query spec", is_ids_or_spec },
+  entry_or_record_id = {
+    "an entry id or a record id", function(value) return is_string(value) or is_integer(value) end,
+  },
   id_or_name = { "a sync id or a sync name", function(value) return is_string(value) or is_integer(value) end },
 }
 

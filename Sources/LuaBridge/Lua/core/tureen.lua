@@ -65,7 +65,7 @@ end
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
   accounts = "sfaccountmanager", sandbox = "sandbox", event = "util_event", logger = "util_logger", promiser = "promiser",
-  bootstrap = "util_bootstrap", asset = "asset", parse = "parse",
+  bootstrap = "util_bootstrap", asset = "asset", parse = "parse", host = "host",
 }
 
 -- `tureen.onerror` is stored in the guard module.

@@ -98,8 +98,20 @@ local function about_sync(name, is_sync, convert)
   }
 end
 
--- reSync([config,] syncIdOrName, success, error)
-about_sync("reSync", true)
+--- Defines a function about a sync that takes options.
+local function about_sync_with(name, is_sync)
+  M[name] = define {
+    name = name, has_store = true, is_sync = is_sync,
+    params = { { "syncIdOrName", "id_or_name" }, { "options", "table", optional = true } },
+    send = function(success, failure, config, values, caller)
+      arguments.add_members(caller, config, values[2])
+      return calls.send(success, failure, SERVICE, name, with_sync(config, values[1]), caller)
+    end,
+  }
+end
+
+-- reSync([config,] syncIdOrName, [{maxRequests?},] success, error)
+about_sync_with("reSync", true)
 -- refresh([config,] syncIdOrName, success, error): fetches the whole list again; entries stay until they are replaced
 about_sync("refresh", true)
 -- more([config,] syncIdOrName, success, error): fetches the next pages after a run that ended at its maxPages
@@ -112,21 +124,24 @@ end)
 -- deleteSync([config,] syncIdOrName, ...): "OK", even if there was none
 about_sync("deleteSync", false)
 
--- cleanResyncGhosts([config,] syncIdOrName, [{force = true},] ...): the number of removed entries
-M.cleanResyncGhosts = define {
-  name = "cleanResyncGhosts", has_store = true,
-  params = { { "syncIdOrName", "id_or_name" }, { "options", "table", optional = true } },
+-- cleanResyncGhosts([config,] syncIdOrName, [{force?, maxRequests?},] ...): the number of removed entries
+about_sync_with("cleanResyncGhosts", false)
+-- verifySync([config,] syncIdOrName, [{level?, repair?, max?},] ...): how the soup differs from what the server would send
+about_sync_with("verifySync", false)
+-- planSync([config,] syncIdOrName, [{server?, maxRequests?},] ...): what a sync up would send; nothing is sent
+about_sync_with("planSync", false)
+
+-- applyPlan([config,] plan, [{allOrNothing?},] success, error): sends what still matches a plan, and runs as reSync does
+M.applyPlan = define {
+  name = "applyPlan", has_store = true, is_sync = true,
+  params = { { "plan", "table" }, { "options", "table", optional = true } },
   send = function(success, failure, config, values, caller)
-    local options = values[2]
-    if options then
-      for key in pairs(options) do
-        if key ~= "force" then core.raise("invalidArguments", ("cleanResyncGhosts: unknown option '%s'"):format(key)) end
-      end
-      config.force = options.force
-    end
-    return calls.send(success, failure, SERVICE, "cleanResyncGhosts", with_sync(config, values[1]), caller)
+    config.plan = values[1]
+    arguments.add_members(caller, config, values[2])
+    return calls.send(success, failure, SERVICE, "applyPlan", config, caller)
   end,
 }
+
 -- cancelSync([config,] syncIdOrName, ...): stops the sync at its next page or batch; "OK", even if it is not running
 about_sync("cancelSync", false)
 
@@ -195,19 +210,17 @@ about_all("isStopped")
 M.restart = define {
   name = "restart", has_store = true, params = { { "options", "table", optional = true } },
   send = function(success, failure, config, values, caller)
-    config.restartStopped = values[1] and values[1].restartStopped
+    arguments.add_members(caller, config, values[1])
     return calls.send(success, failure, SERVICE, "restart", config, caller)
   end,
 }
-
-local CONFLICT_FILTER = { "soupName", "entryId", "syncId", "syncName" }
 
 -- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?},] ...): the entries that both sides changed, each with its
 -- base, local, server and merged version
 M.getConflicts = define {
   name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
   send = function(success, failure, config, values, caller)
-    for _, key in ipairs(CONFLICT_FILTER) do config[key] = values[1] and values[1][key] end
+    arguments.add_members(caller, config, values[1])
     return calls.send(success, failure, SERVICE, "getConflicts", config, caller)
   end,
 }
@@ -217,7 +230,7 @@ M.getConflicts = define {
 M.resolveConflict = define {
   name = "resolveConflict", has_store = true, params = { { "conflict", "table" } },
   send = function(success, failure, config, values, caller)
-    for _, key in ipairs { "soupName", "entryId", "resolution", "record" } do config[key] = values[1][key] end
+    arguments.add_members(caller, config, values[1])
     return calls.send(success, failure, SERVICE, "resolveConflict", config, caller)
   end,
 }
@@ -227,7 +240,7 @@ M.resolveConflict = define {
 M.ensureSync = define {
   name = "ensureSync", has_store = true, is_sync = true, params = { { "definition", "table" } },
   send = function(success, failure, config, values, caller)
-    for _, key in ipairs { "syncName", "syncType", "soupName", "target", "options" } do config[key] = values[1][key] end
+    arguments.add_members(caller, config, values[1])
     return calls.send(success, failure, SERVICE, "ensureSync", config, caller)
   end,
 }
@@ -246,7 +259,7 @@ M.getOverview = define {
 M.getDirtyEntries = define {
   name = "getDirtyEntries", has_store = true, params = { { "filter", "table", optional = true } },
   send = function(success, failure, config, values, caller)
-    for _, key in ipairs { "soupName", "state", "withValues" } do config[key] = values[1] and values[1][key] end
+    arguments.add_members(caller, config, values[1])
     return calls.send(success, failure, SERVICE, "getDirtyEntries", config, caller)
   end,
 }
@@ -258,8 +271,29 @@ M.discardChanges = define {
   params = { SOUP, { "entryIds", "integers" }, { "options", "table", optional = true } },
   send = function(success, failure, config, values, caller)
     config.soupName, config.entryIds = values[1], values[2]
-    for _, key in ipairs { "fields", "created" } do config[key] = values[3] and values[3][key] end
+    arguments.add_members(caller, config, values[3])
     return calls.send(success, failure, SERVICE, "discardChanges", config, caller)
+  end,
+}
+
+-- getRuns([config,] [{syncName?, syncId?, since?, failed?, run?, requests?, before?, limit?},] ...): what the runs of the syncs
+-- did, newest first; one run with its requests and records; or the requests
+M.getRuns = define {
+  name = "getRuns", has_store = true, params = { { "filter", "table", optional = true } },
+  send = function(success, failure, config, values, caller)
+    arguments.add_members(caller, config, values[1])
+    return calls.send(success, failure, SERVICE, "getRuns", config, caller)
+  end,
+}
+
+-- explainEntry([config,] soupName, entryIdOrRecordId, ...): why an entry looks as it does, what happened to it, and what the
+-- next sync does with it
+M.explainEntry = define {
+  name = "explainEntry", has_store = true, params = { SOUP, { "entryIdOrRecordId", "entry_or_record_id" } },
+  send = function(success, failure, config, values, caller)
+    config.soupName = values[1]
+    config[type(values[2]) == "number" and "entryId" or "recordId"] = values[2]
+    return calls.send(success, failure, SERVICE, "explainEntry", config, caller)
   end,
 }
 
@@ -282,9 +316,7 @@ M.fetchMetadata = define {
 M.fetchLayout = define {
   name = "fetchLayout", has_store = true, params = { { "layout", "table" }, FETCH_MODE },
   send = function(success, failure, config, values, caller)
-    for _, key in ipairs { "sobjectType", "formFactor", "layoutType", "mode", "recordTypeId" } do
-      config[key] = values[1][key]
-    end
+    arguments.add_members(caller, config, values[1])
     config.fetchMode = values[2]
     return calls.send(success, failure, SERVICE, "fetchLayout", config, caller)
   end,

@@ -158,6 +158,15 @@ M.runSmartQuery = define {
   end,
 }
 
+-- getQueryPlan([config,] querySpec, ...): the steps of a smart query, and the soups that it reads as a whole
+M.getQueryPlan = define {
+  name = "getQueryPlan", has_store = true, params = { { "querySpec", "table" } },
+  send = function(success, failure, config, values, caller)
+    config.querySpec = values[1]
+    return calls.send(success, failure, SERVICE, "getQueryPlan", config, caller)
+  end,
+}
+
 local function move(success, failure, config, cursor, index, caller)
   config.cursorId, config.index, config.lazy = cursor.cursorId, index, cursor.lazy
   return calls.send(success, failure, SERVICE, "pgMoveCursorToPageIndex", config, caller)

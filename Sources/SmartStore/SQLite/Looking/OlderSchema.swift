@@ -13,7 +13,7 @@ enum OlderSchema {
   }
 
   private static func views(_ version: Int64) -> [String] {
-    var views = afterFour(outbox: version < 3 ? outboxOfTwo : "outbox")
+    var views = history + (version < 5 ? afterFour(outbox: version < 3 ? outboxOfTwo : "outbox") : [])
     if version < 4 { views.append("sync_pages AS SELECT 0 AS sync, '' AS page, '' AS value WHERE 0") }
     if version < 2 {
       views.append(
@@ -24,6 +24,24 @@ enum OlderSchema {
     }
     return views
   }
+
+  /// The tables of version 6, which earlier files have nothing for.
+  private static let history = [
+    "actors AS SELECT 0 AS id, '' AS kind, NULL AS name, '' AS host, NULL AS uid, '' AS version WHERE 0",
+    """
+    sync_runs AS SELECT 0 AS id, 0 AS sync, NULL AS name, '' AS kind, '' AS status, NULL AS pid, 0 AS actor, NULL AS job,
+    0 AS startedAt, NULL AS endedAt, NULL AS state, NULL AS plan WHERE 0
+    """,
+    """
+    run_events AS SELECT 0 AS id, 0 AS run, 0 AS at, '' AS kind, NULL AS soup, NULL AS rows, NULL AS bytes, NULL AS server,
+    NULL AS method, NULL AS path, NULL AS status, NULL AS attempt, NULL AS ms, NULL AS error WHERE 0
+    """,
+    """
+    entry_log AS SELECT 0 AS id, 0 AS at, NULL AS run, 0 AS actor, 0 AS soup, 0 AS entry, 0 AS version, '' AS cause,
+    NULL AS reason, NULL AS fields, NULL AS recordId, NULL AS before, NULL AS sent WHERE 0
+    """,
+    "store_id AS SELECT '' AS id WHERE 0",
+  ]
 
   /// The uploads of a file of version 1 or 2, with the columns of version 3.
   private static let outboxOfTwo =

@@ -36,7 +36,12 @@ final class SQLiteLook: StoreReading {
     let pool: ReaderPool
     let mode: Connection.Mode
     let facts: Facts
+    /// The version of the file's schema.
+    let version: Int64
   }
+
+  /// Another process has migrated the file since it was opened.
+  private struct OtherVersion: Error {}
 
   private let path: String
   private let name: String
@@ -71,7 +76,7 @@ final class SQLiteLook: StoreReading {
     }
     if let known, known.facts.holds(in: facts, known.mode) { return known }
     let (mode, version) = try probe(facts)
-    let fresh = Opened(pool: pool(mode, version), mode: mode, facts: facts)
+    let fresh = Opened(pool: pool(mode, version), mode: mode, facts: facts, version: version)
     let former = state.withLock { state in
       defer { state.opened = fresh }
       return state.opened
@@ -141,14 +146,13 @@ final class SQLiteLook: StoreReading {
     let opened = try opened()
     let result: T
     do {
-      result = try opened.pool.with(number: reader, query: query, isSmart: isSmart) { connection, state in
-        try connection.transaction(.deferred) {
-          try state.refresh(connection)
-          let snapshot = SQLiteSnapshot(connection: connection, state: state)
-          guard let query else { return try body(snapshot) }
-          return try snapshot.run(for: query) { try body(snapshot) }
-        }
+      result = try opened.pool.read(on: reader, for: query, isSmart: isSmart) { snapshot in
+        guard try Schema.current(snapshot.connection) == opened.version else { throw OtherVersion() }
+        return try body(snapshot)
       }
+    } catch is OtherVersion {
+      forget(opened)
+      return try read(on: reader, for: query, isSmart: isSmart, body)
     } catch {
       throw SQLiteEngine.wrapped(error, path: path)
     }
@@ -159,7 +163,19 @@ final class SQLiteLook: StoreReading {
     throw changed
   }
 
+  /// Closes connections that show the file as it was before its migration.
+  private func forget(_ old: Opened) {
+    let isCurrent = state.withLock { state in
+      guard state.opened?.pool === old.pool else { return false }
+      state.opened = nil
+      return true
+    }
+    if isCurrent { old.pool.close(releasing: nil) }
+  }
+
   var supportsFullText: Bool { true }
+
+  func mark() throws -> StoreMark { try SQLiteEngine.mark(path) }
 
   func sizes() throws -> StoreSizes {
     StoreSizes(bytes: SQLiteEngine.fileSize(path), walBytes: SQLiteEngine.fileSize(path + "-wal"))
@@ -173,6 +189,25 @@ final class SQLiteLook: StoreReading {
     }
     former?.pool.close(releasing: nil)
   }
+}
+
+extension SQLiteEngine {
+  /// Tells commits apart by the files, without opening them: each commit writes to the log, and a checkpoint to the file.
+  static func mark(_ path: String) throws -> StoreMark {
+    StoreMark(
+      try [path, path + "-wal"].flatMap { file -> [Int64] in
+        var info = stat()
+        guard stat(file, &info) == 0 else {
+          guard file == path else { return [] }
+          throw StoreError(.cannotOpenStore, "cannot read \(path): \(String(cString: strerror(errno)))")
+        }
+        return [
+          Int64(bitPattern: UInt64(info.st_ino)), Int64(info.st_size), Int64(info.st_mtim.tv_sec), Int64(info.st_mtim.tv_nsec),
+        ]
+      })
+  }
+
+  func mark() throws -> StoreMark { try SQLiteEngine.mark(location) }
 }
 
 extension SQLiteEngines {

@@ -131,7 +131,7 @@ extension SQLiteSnapshot {
         "query spec: 'args' has \(spec.arguments.count) values for \(compiled.placeholders) placeholders in the smart SQL")
     }
     let statement = try connection.statement(before + compiled.sql + "\n" + after)
-    try statement.bind(spec.bindings(nil))
+    try statement.bind(spec.smartBindings(dialect: SQLiteDialect()) { try self.find($0) })
     return statement
   }
 

@@ -53,7 +53,7 @@ extension SQLiteSnapshot {
   }
 
   /// Returns the message with `{soup:path}` for `TABLE_1_0` and `{soup}` for `TABLE_1`.
-  private func inPaths(_ message: String) -> String {
+  func inPaths(_ message: String) -> String {
     guard message.contains("TABLE_"), let soups = try? soupNames().compactMap({ try find($0) }) else { return message }
     var out = "", rest = message[...]
     while let start = rest.firstRange(of: "TABLE_")?.lowerBound {

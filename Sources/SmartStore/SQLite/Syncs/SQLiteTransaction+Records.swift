@@ -24,7 +24,7 @@ extension SQLiteTransaction {
     let writer = try anyWriter(name)
     if writer.soup.bulkLoad != nil { state.loads[name]?.note(page) }
     let overlay = try writer.overlay(storage.members, removing: storage.dropped, plan: page.plan)
-    return try writer.store(page, storage, overlay, inserting: writer.soup.bulkLoad != nil, kept: kept)
+    return try writer.store(page, storage, overlay, inserting: writer.soup.bulkLoad != nil, history, kept: kept)
   }
 
   private func beginOrEndBulkLoad(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {

@@ -65,7 +65,7 @@ extension SoupWriter {
       throw StoreError(
         .missingExternalId, "For upsert with external ID path '\(path)', value cannot be empty for any entries.")
     }
-    let finder = try finder(where: "\(soup.expression(path)) = ?", withDirty: true, withStamp: true)
+    let finder = try finder(where: "\(soup.expression(path)) = ?", withDirty: true, withText: history != nil)
     key.bind(to: finder, 1)
     if try finder.step() { return finder }
     finder.reset()
@@ -105,7 +105,7 @@ extension SoupWriter {
 
   /// Returns a finder at a row; nil if the row does not exist.
   func row(_ id: Int64) throws -> Statement? {
-    let row = try finder(where: "id = ?", withDirty: true, withStamp: true)
+    let row = try finder(where: "id = ?", withDirty: true, withText: history != nil)
     row.bind(1, id)
     if try row.step() { return row }
     row.reset()
@@ -133,10 +133,12 @@ extension SoupWriter {
     let values = try values(page, i, id: id)
     guard let row else {
       try insert(id, owner: nil, values)
+      noteCreation(page, i, id: id)
       return id
     }
     let wasDirty = row.int64(2) == 1, mask = changedColumns(values, in: row)
     let suspect = isCopy ? suspectCopy(page, i, values, mask, row) : nil
+    let isDirty = page.isMarkedDirty(record: i), change = isDirty ? change(from: row) : nil
     guard try !row.step() else {
       throw StoreError(.ambiguousExternalId, "There are more than one soup elements where \(path) is the value of entry \(i + 1)")
     }
@@ -144,8 +146,8 @@ extension SoupWriter {
     if let suspect, let kept = try keepingUpload(page, i, suspect, id: id) {
       return try write(kept, id: id, wasDirty: wasDirty)
     }
-    let isDirty = page.isMarkedDirty(record: i)
     if wasDirty != isDirty { try keepBase(of: id, isDirty: isDirty) }
+    if let change { noteEdit(id, change) }
     try update(id, setOwner: nil, mask: mask, values)
     return id
   }

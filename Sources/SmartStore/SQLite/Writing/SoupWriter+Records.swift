@@ -47,10 +47,12 @@ extension SoupWriter {
   /// - Parameters:
   ///   - inserting: Whether the soup is in a bulk load: look-ups are not possible, and every record
   ///     is inserted.
+  ///   - history: Gets the first records that replace an entry.
   ///   - kept: Called with the position of each record whose entry is kept because of its local
   ///     changes, and the entry id.
   func store(
-    _ page: ScannedPage, _ storage: PageStorage, _ overlay: Overlay, inserting: Bool, kept: (Int, Int64) -> Void
+    _ page: ScannedPage, _ storage: PageStorage, _ overlay: Overlay, inserting: Bool, _ history: HistoryRows? = nil,
+    kept: (Int, Int64) -> Void
   ) throws -> StoreOutcome {
     let (idPath, keepDirty, owner) = (storage.idPath, storage.keepDirty, storage.owner)
     begin()
@@ -61,7 +63,10 @@ extension SoupWriter {
         SELECT 1 WHERE EXISTS (SELECT 1 FROM soup_bases WHERE soup = ?1)
         OR EXISTS (SELECT 1 FROM soup_conflicts WHERE soup = ?1)
         """, [.integer(soup.number)]) != nil
-    let finder = try self.finder(where: "\(soup.expression(idPath)) = ?", withDirty: keepDirty || hasBases)
+    let logsUpdates = history.map { $0.updates < storage.logged } ?? false
+    let finder = try self.finder(
+      where: "\(soup.expression(idPath)) = ?", withDirty: keepDirty || hasBases, withText: logsUpdates)
+    defer { finder.reset() }
     var values = [IndexValue](repeating: .null, count: columns.count)
     for i in 0..<page.count where !storage.skipping.contains(i) {
       try fill(&values, page, i, overlay)
@@ -93,8 +98,9 @@ extension SoupWriter {
         continue
       }
       let mask = changedColumns(values, in: finder)
-      finder.reset()
       try splice(page, record, overlay, id: id)
+      if logsUpdates, let history, history.updates < storage.logged { noteUpdate(id, page, i, history, from: finder) }
+      finder.reset()
       try update(id, setOwner: otherOwner == nil ? owner : nil, mask: mask, values)
       if let otherOwner, otherOwner != owner { try join(id, owner) }
       if isDirty { try keepBase(of: id, isDirty: false) }

@@ -22,6 +22,8 @@ final class SoupWriter {
   private var lastUpdate: (key: UInt64, statement: Statement)?
   private var finders: IdMap<Statement> = [:]
   private var lastId: Int64?
+  /// Set while a program's edits are saved, and the store keeps a history.
+  var history: HistoryRows?
   /// The time stamp for the entries of this transaction, in ms since 1970 UTC.
   var stamp: Int64 = 0
 
@@ -66,12 +68,13 @@ final class SoupWriter {
   // MARK: Statements
 
   /// Returns a statement that finds rows. Its columns: id, owner, dirty (1, 0 or NULL), the index
-  /// columns, and with `withStamp` the time of the last write. It does not read the soup text.
-  func finder(where condition: String, withDirty: Bool, withStamp: Bool = false) throws -> Statement {
-    let key = (withDirty ? withStamp ? "ds" : "d-" : withStamp ? "-s" : "--") + condition
+  /// columns, the time of the last write, and with `withText` the version and the soup text.
+  func finder(where condition: String, withDirty: Bool, withText: Bool = false) throws -> Statement {
+    let key = (withDirty ? withText ? "dt" : "d-" : withText ? "-t" : "--") + condition
     if let known = finders[key] { return known }
     let fields =
-      ["id", "owner", withDirty ? soup.dirtyCondition : "0"] + columns.map(\.name) + (withStamp ? ["lastModified"] : [])
+      ["id", "owner", withDirty ? soup.dirtyCondition : "0"] + columns.map(\.name) + ["lastModified"]
+      + (withText ? ["version", "soup"] : [])
     let statement = try connection.prepare(
       "SELECT \(fields.joined(separator: ", ")) FROM \(soup.table) WHERE \(condition)")
     finders[key] = statement

@@ -29,10 +29,14 @@ enum AccountListSample {
     /// Creates the soups and the syncs unless they exist.
     func setUp() async throws {
       try await store.registerSoup("accounts", indexes: ["Id": .string, "Name": .string])
-      try await store.registerSoup("contacts", indexes: ["Id": .string, "AccountId": .string, "Name": .string])
-      try await syncs.setUp("accounts", down: .soql("SELECT Id, Name FROM Account WHERE Name < 'C'"), into: "accounts")
-      try await syncs.setUp(
-        "contacts", down: .soql("SELECT Id, Name, Phone, AccountId FROM Contact WHERE Account.Name < 'C'"), into: "contacts")
+      try await store.registerSoup(
+        "contacts", indexes: ["Id": .string, "AccountId": .string, "Name": .string])
+      let accounts = "SELECT Id, Name FROM Account WHERE Name < 'C'"
+      try await syncs.setUp("accounts", down: .soql(accounts), into: "accounts")
+      let contacts = """
+        SELECT Id, Name, Phone, AccountId FROM Contact WHERE Account.Name < 'C'
+        """
+      try await syncs.setUp("contacts", down: .soql(contacts), into: "contacts")
     }
 
     /// Runs a sync and prints how it ends.
@@ -52,22 +56,29 @@ enum AccountListSample {
 
     func show() async throws {
       let accounts = store.rows(
-        Account.self, "SELECT {accounts:Id} AS id, {accounts:Name} AS name FROM {accounts} ORDER BY {accounts:Name} LIMIT 3")
+        Account.self,
+        """
+        SELECT {accounts:Id} AS id, {accounts:Name} AS name FROM {accounts}
+        ORDER BY {accounts:Name} LIMIT 3
+        """)
       for try await account in accounts {
         print(account.name)
         let contacts = store.rows(
           Contact.self,
           """
-          SELECT {contacts:Name} AS name, json_extract({contacts:_soup}, '$.Phone') AS phone FROM {contacts}
-          WHERE {contacts:AccountId} = ? ORDER BY {contacts:Name} LIMIT 2
+          SELECT {contacts:Name} AS name, json_extract({contacts:_soup}, '$.Phone') AS phone
+          FROM {contacts} WHERE {contacts:AccountId} = ? ORDER BY {contacts:Name} LIMIT 2
           """, arguments: [.string(account.id)])
-        for try await contact in contacts { print("  \(contact.name) \(contact.phone ?? "-")") }
+        for try await contact in contacts {
+          print("  \(contact.name) \(contact.phone ?? "-")")
+        }
       }
     }
 
     /// Makes a change and prints the number of accounts before it and after it.
     func follow(_ change: () async throws -> Void) async throws {
-      let counts = try store.observe(Count.self, "SELECT count(*) AS accounts FROM {accounts}")
+      let counts = try store.observe(
+        Count.self, "SELECT count(*) AS accounts FROM {accounts}")
       var shown = 0
       for try await rows in counts {
         print("accounts now: \(rows[0].accounts)")
@@ -87,9 +98,8 @@ enum AccountListSample {
     try await list.refresh("accounts")
     try await list.refresh("contacts")
     try await list.show()
-    try await list.follow {
-      try await list.store.records(in: "accounts", type: "Account").create(["Name": "Aardvark Ltd"])
-    }
+    let accounts = list.store.records(in: "accounts", type: "Account")
+    try await list.follow { try await accounts.create(["Name": "Aardvark Ltd"]) }
     await host.close()
   }
 }

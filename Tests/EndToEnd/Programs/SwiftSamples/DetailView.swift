@@ -28,11 +28,15 @@ enum DetailViewSample {
     init(_ host: Host) async throws {
       store = try await host.store()
       syncs = try await host.syncManager()
-      try await store.registerSoup(Self.soup, indexes: ["Id": .string, "LastName": .string, "__local__": .string])
+      try await store.registerSoup(
+        Self.soup, indexes: ["Id": .string, "LastName": .string, "__local__": .string])
+      let people = """
+        SELECT Id, FirstName, LastName, Title FROM Contact WHERE LastName LIKE 'A%'
+        """
+      try await syncs.setUp("peopleDown", down: .soql(people), into: Self.soup)
+      let sent = UploadFields(create: Self.fields, update: Self.fields)
       try await syncs.setUp(
-        "peopleDown", down: .soql("SELECT Id, FirstName, LastName, Title FROM Contact WHERE LastName LIKE 'A%'"), into: Self.soup)
-      try await syncs.setUp(
-        "peopleUp", up: .collection(UploadFields(create: Self.fields, update: Self.fields)), from: Self.soup,
+        "peopleUp", up: .collection(sent), from: Self.soup,
         options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: Self.fields))
     }
 
@@ -40,7 +44,11 @@ enum DetailViewSample {
     func open() async throws -> Contact? {
       _ = try await syncs.reSync(named: "peopleDown")
       let entries = store.rows(
-        Entry.self, "SELECT {people:_soup} FROM {people} ORDER BY {people:LastName}, {people:Id} LIMIT 1")
+        Entry.self,
+        """
+        SELECT {people:_soup} FROM {people}
+        ORDER BY {people:LastName}, {people:Id} LIMIT 1
+        """)
       for try await entry in entries { return entry.soup }
       return nil
     }
@@ -50,12 +58,18 @@ enum DetailViewSample {
     }
 
     func save(_ contact: Contact) async throws {
-      if let id = contact.id { try await contacts.update(id, contact) } else { try await contacts.create(contact) }
+      if let id = contact.id {
+        try await contacts.update(id, contact)
+      } else {
+        try await contacts.create(contact)
+      }
     }
 
     /// How many entries wait to be sent.
     func waiting() async throws -> Int {
-      let rows = store.rows(Count.self, "SELECT count(*) AS count FROM {people} WHERE {people:__local__} = 'true'")
+      let rows = store.rows(
+        Count.self,
+        "SELECT count(*) AS count FROM {people} WHERE {people:__local__} = 'true'")
       for try await row in rows { return row.count }
       return 0
     }

@@ -14,7 +14,8 @@ func embedAHost() async throws -> Host {
   let store = try await host.store()
   try await store.registerSoup("people", indexes: ["Id": .string, "LastName": .string])
   let syncs = try await host.syncManager()
-  let sync = try await syncs.syncDown(.soql("SELECT Id, LastName FROM Contact"), into: "people")
+  let query = "SELECT Id, LastName FROM Contact"
+  let sync = try await syncs.syncDown(.soql(query), into: "people")
   print(sync.status.rawValue, sync.counts.stored)
   return host
 }
@@ -62,7 +63,9 @@ func saveABook(host: Host, author: ParseObject, password: String) async throws {
   var book = ParseObject("Book", ["title": "Dune", "isbn": isbn.pointer.json])
   book.link("authors", [author.pointer])
   for result in await parse.save([isbn, book]) { _ = try result.get() }
-  let found = try await parse.find(ParseQuery("Book", .all([.greater("year", than: 1960), .exists("isbn")])))
+  let recent = try ParseQuery(
+    "Book", .all([.greater("year", than: 1960), .exists("isbn")]))
+  let found = try await parse.find(recent)
   parse.count(try ParseQuery("Book")) { result in print(result) }
   _ = try await parse.logIn("ada", password)
   print(found.count)

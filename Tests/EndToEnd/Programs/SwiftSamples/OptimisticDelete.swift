@@ -35,7 +35,8 @@ enum OptimisticDeleteSample {
 
     init(_ client: any RestClient) async throws {
       self.client = client
-      let query = client.requestForQuery("SELECT Id, Name FROM Contact ORDER BY Name, Id LIMIT 5")
+      let query = client.requestForQuery(
+        "SELECT Id, Name FROM Contact ORDER BY Name, Id LIMIT 5")
       rows = try await client.send(request: query).decoded(as: Found.self).records
     }
 
@@ -43,9 +44,10 @@ enum OptimisticDeleteSample {
     /// - Returns: Ends with the request.
     func delete(at position: Int) -> Task<Void, Never> {
       let contact = rows.remove(at: position), client = client
+      let request = client.requestForDelete(withObjectType: "Contact", objectId: contact.id)
       return Task {
         do throws(RestClientError) {
-          _ = try await client.send(request: client.requestForDelete(withObjectType: "Contact", objectId: contact.id))
+          _ = try await client.send(request: request)
         } catch {
           self.rows.insert(contact, at: min(position, self.rows.count))
           print("\(contact.name) stays: \(error.message)")
@@ -64,14 +66,17 @@ enum OptimisticDeleteSample {
     let list = try await ContactList(client)
     list.show("before")
     // A contact with an open case cannot be deleted.
+    let open = Case(contactId: list.rows[2].id, subject: "Still open")
     _ = try await client.send(
-      request: client.requestForCreate(withObjectType: "Case", fields: Case(contactId: list.rows[2].id, subject: "Still open")))
+      request: client.requestForCreate(withObjectType: "Case", fields: open))
     let requests = [list.delete(at: 2), list.delete(at: 0)]
     list.show("at once")
     for request in requests { await request.value }
     list.show("after")
     // The handler form, for code that is not async.
-    client.send(request: client.requestForRetrieve(withObjectType: "Contact", objectId: "003000000000000AAA")) { result in
+    let unknown = client.requestForRetrieve(
+      withObjectType: "Contact", objectId: "003000000000000AAA")
+    client.send(request: unknown) { result in
       if case .failure(let error) = result { print("not found: \(error.status ?? 0)") }
     }
     await list.delete(at: 0).value

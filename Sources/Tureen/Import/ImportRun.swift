@@ -1,16 +1,23 @@
 import JSON
-import LuaBridge
-import Support
-import Tureen
+
+/// The calls of the bridge that an import makes on its store.
+package protocol ImportCalls {
+  /// Makes a call; `service` is the name without its prefix.
+  func value(_ service: String, _ action: String, _ arguments: JSONObject) throws -> JSONValue
+  /// Returns all rows of smart SQL.
+  func rows(_ sql: String, _ arguments: [JSONValue]) throws -> [[JSONValue]]
+}
 
 /// The result of an import, or of its trial run.
-struct ImportReport {
-  var records = 0, created = 0, updated = 0, unchanged = 0
-  var problems: [ImportProblem] = []
+package struct ImportReport {
+  package var records = 0, created = 0, updated = 0, unchanged = 0
+  package var problems: [ImportProblem] = []
   /// Whether the changes were stored.
-  var isApplied = false
+  package var isApplied = false
 
-  var json: JSONObject {
+  package init() {}
+
+  package var json: JSONObject {
     [
       "applied": .bool(isApplied), "records": .integer(Int64(records)), "created": .integer(Int64(created)),
       "updated": .integer(Int64(updated)), "unchanged": .integer(Int64(unchanged)), "bad": .integer(Int64(problems.count)),
@@ -22,16 +29,22 @@ struct ImportReport {
 
 /// Merges the records of a file into a soup, in batches of a few hundred. Each batch is one transaction; if the file is
 /// imported again, the records of stored batches count as unchanged.
-struct ImportRun {
-  let calls: BridgeCalls
-  let soup: String
-  let rules: ImportRules
+package struct ImportRun {
+  private let calls: any ImportCalls
+  private let soup: String
+  private let rules: ImportRules
 
   private static let batch = 500
 
+  package init(calls: any ImportCalls, soup: String, rules: ImportRules) {
+    self.calls = calls
+    self.soup = soup
+    self.rules = rules
+  }
+
   /// - Parameter isApplied: Whether to store the changes; otherwise they are only counted.
-  func run(_ file: ImportFile, isApplied: Bool) throws -> ImportReport {
-    var file = file, report = ImportReport(), seen: [String: Int] = [:], batch: [(record: ImportRecord, id: JSONValue)] = []
+  package func run(_ file: ImportFile, isApplied: Bool) throws -> ImportReport {
+    var file = file, report = ImportReport(), seen: IdMap<Int> = [:], batch: [(record: ImportRecord, id: JSONValue)] = []
     report.isApplied = isApplied
     while let next = try file.next() {
       report.records += 1
@@ -97,10 +110,10 @@ struct ImportRun {
   }
 
   /// Returns the entries with these external ids, by external id.
-  private func entries(_ ids: [JSONValue]) throws(CallFailure) -> [String: [JSONObject]] {
+  private func entries(_ ids: [JSONValue]) throws -> IdMap<[JSONObject]> {
     let marks = ids.map { _ in "?" }.joined(separator: ", ")
     let sql = "SELECT {\(soup):_soup} FROM {\(soup)} WHERE {\(soup):\(rules.externalIdPath)} IN (\(marks))"
-    var found: [String: [JSONObject]] = [:]
+    var found: IdMap<[JSONObject]> = [:]
     for row in try calls.rows(sql, ids) {
       guard let entry = row.first?.objectValue, let id = entry.value(at: rules.externalIdPath).flatMap(ImportRules.key) else {
         continue
@@ -111,27 +124,25 @@ struct ImportRun {
   }
 }
 
-extension BridgeCalls {
+extension ImportCalls {
   /// Returns the rules for a soup, which follow from its syncs and its entries.
-  /// - Throws: A failure that suggests a path or a soup with a similar name.
-  func importRules(_ soup: String, externalIdPath path: String, columns: [String]) throws -> ImportRules {
-    let specs = try indexSpecs(of: soup)
-    guard let spec = specs.first(where: { $0.path == path }) else {
-      throw CallFailure(
-        domain: "smartstore", code: "pathNotIndexed",
-        "soup '\(soup)' has no index on '\(path)', by which its entries could be found"
-          + NearestName.hint(for: path, among: specs.map(\.path).filter { !OwnField.contains($0) }))
-    }
+  /// - Parameter specs: The indexes of the soup, as path and type.
+  package func importRules(
+    _ soup: String, externalIdPath path: String, columns: [String], specs: [(path: String, type: String)]
+  ) throws -> ImportRules {
     var rules = ImportRules(externalIdPath: path)
     for column in columns where !OwnField.contains(column) {
       rules.foundTypes[column] =
         try storedType(of: column, in: soup)
         ?? specs.first { $0.path == column }.flatMap { CellType(indexType: $0.type) }
     }
-    if let type = CellType(indexType: spec.type) { rules.foundTypes[path] = rules.foundTypes[path] ?? type }
+    if let type = specs.first(where: { $0.path == path }).flatMap({ CellType(indexType: $0.type) }) {
+      rules.foundTypes[path] = rules.foundTypes[path] ?? type
+      rules.findsByText = type == .text
+    }
     // Opens the sync manager, which saves the syncs of the configuration files.
-    _ = try value("mobilesync", "isStopped")
-    for row in try rows("SELECT {syncs_soup:_soup} FROM {syncs_soup}") {
+    _ = try value("mobilesync", "isStopped", [:])
+    for row in try rows("SELECT {syncs_soup:_soup} FROM {syncs_soup}", []) {
       guard let sync = row.first, sync["soupName"]?.stringValue == soup, let target = sync["target"] else { continue }
       rules.idField = target["idFieldName"]?.stringValue ?? rules.idField
       let isOfOrg = !["rest", "parse", "custom"].contains(target["type"]?.stringValue)
@@ -144,16 +155,20 @@ extension BridgeCalls {
       """
       SELECT DISTINCT type FROM (SELECT json_extract({\(soup):_soup}, '$.attributes.type') AS type FROM {\(soup)} LIMIT 1000) \
       WHERE type IS NOT NULL
-      """)
+      """, [])
     rules.recordType = types.count == 1 ? types[0].first?.stringValue : nil
     return rules
   }
 
-  /// Returns the type at a path in the first entry that has a value there.
-  private func storedType(of path: String, in soup: String) throws(CallFailure) -> CellType? {
-    let steps = path.split(separator: ".").map { "\"\($0.replacingBytes("\"", with: ""))\"" }
-    let place = (["$"] + steps).joined(separator: ".").quoted(with: UInt8(ascii: "'"))
-    let sql = "SELECT {\(soup):_soup} FROM {\(soup)} WHERE json_extract({\(soup):_soup}, \(place)) IS NOT NULL LIMIT 1"
-    return try rows(sql, limit: 1).first?.first?.objectValue?.value(at: path).flatMap(CellType.init(of:))
+  /// Returns the type of a column in the first entry that has a value there.
+  private func storedType(of column: String, in soup: String) throws -> CellType? {
+    let places = CellPath.places(of: column).map { keys in
+      let steps = ["$"] + keys.map { "\"\($0.replacingBytes("\"", with: ""))\"" }
+      return "json_extract({\(soup):_soup}, \(steps.joined(separator: ".").quoted(with: UInt8(ascii: "'")))) IS NOT NULL"
+    }
+    let sql = "SELECT {\(soup):_soup} FROM {\(soup)} WHERE \(places.joined(separator: " OR ")) LIMIT 1"
+    guard let entry = try rows(sql, []).first?.first?.objectValue else { return nil }
+    let keys = EntryText(entry.serialized()).leaves[column]?.keys ?? CellPath.keys(to: column, in: entry)
+    return entry.value(at: keys).flatMap(CellType.init(of:))
   }
 }

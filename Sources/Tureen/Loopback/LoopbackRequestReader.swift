@@ -1,7 +1,6 @@
-import RestClient
 import Support
 
-/// Reads one request of a browser from the bytes of its connection. A plain value without a socket.
+/// Reads one request of a client from the bytes of its connection. A plain value without a socket.
 struct LoopbackRequestReader: Sendable {
   enum Step: Equatable {
     /// More bytes are needed.
@@ -9,14 +8,14 @@ struct LoopbackRequestReader: Sendable {
     case request(LoopbackRequest)
     /// Not a valid HTTP/1.1 request.
     case refused
-    /// More bytes than a browser would send.
+    /// More bytes than are allowed.
     case tooLong
   }
 
   private let limit: Int
   private var bytes: [UInt8] = []
   /// The request and the number of bytes up to its end, once its head is complete.
-  private var head: (request: LoopbackRequest, end: Int)?
+  private var head: (request: LoopbackRequest, start: Int, end: Int)?
 
   /// - Parameter limit: The most bytes of the connection.
   init(limit: Int) { self.limit = limit }
@@ -36,13 +35,14 @@ struct LoopbackRequestReader: Sendable {
         return .refused
       }
       guard length <= limit else { return .tooLong }
-      head = (request, end + mark.count + length)
+      head = (request, end + mark.count, end + mark.count + length)
     }
-    guard let head, bytes.count >= head.end else { return .more }
+    guard var head, bytes.count >= head.end else { return .more }
+    head.request.body = Array(bytes[head.start..<head.end])
     return .request(head.request)
   }
 
-  /// Returns the request and the length of its body, which is not used.
+  /// Returns the request and the length of its body.
   private static func parsed(_ text: String) -> (LoopbackRequest, Int)? {
     // A carriage return and a line feed are one character.
     let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
@@ -54,10 +54,9 @@ struct LoopbackRequestReader: Sendable {
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: ":"), isToken(line[..<colon]) else { return nil }
       let value = trimmed(line[line.index(after: colon)...])
-      switch line[..<colon].lowercased() {
-      case "host": request.hosts.append(value)
-      case "origin": request.origin = request.origin ?? value
-      case "access-control-request-private-network": request.asksForPrivateNetwork = true
+      let name = line[..<colon].lowercased()
+      request.headers.append(LoopbackRequest.Header(name: name, value: value))
+      switch name {
       case "transfer-encoding": return nil
       case "content-length":
         guard length == nil, !value.isEmpty, value.utf8.allSatisfy(\.isASCIIDigit), let count = Int(value) else { return nil }

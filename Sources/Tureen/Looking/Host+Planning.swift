@@ -1,0 +1,61 @@
+import JSON
+import LuaBridge
+import MobileSync
+import Support
+
+/// Implements the action that plans syncs up.
+extension Host {
+  /// Plans a sync up, and answers when it is done. A host for looking only plans at once and asks no server.
+  func plan(_ call: ActionCall, _ core: HostCore, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    let name = call.value("syncName")?.stringValue
+    let reference: SyncReference = try name.map { .name($0) } ?? .id(call.integer("syncId"))
+    let asksServer = call.value("server")?.boolValue ?? false
+    let most = call.value("maxRequests")?.integerValue.map { Int(clamping: $0) } ?? Planner.mostLooks
+    guard !core.parts.settings.looksOnly else {
+      guard !asksServer else {
+        throw SyncError(.invalidArguments, "server: this host only looks into its stores and asks no server")
+      }
+      let planner = try core.planner(call.store)
+      return onUpdate(.finished(try Blocking.run { JSONValue.object(try await planner.plan(reference).json).serialized() }))
+    }
+    let manager = try core.manager(call.store), planner = core.planner(manager)
+    manager.launch {
+      do {
+        let plan = try await planner.plan(reference, asksServer: asksServer, maxLooks: most)
+        onUpdate(.finished(JSONValue.object(plan.json).serialized()))
+      } catch {
+        onUpdate(.failed(SyncError(wrapping: error)))
+      }
+    }
+  }
+}
+
+extension HostCore {
+  /// Returns a planner that only looks into a store.
+  func planner(_ reference: StoreReference) throws -> Planner {
+    let look = StoreLook(
+      try store(reference), targets: .host(parts.connections, assets: parts.assets), now: parts.clock.milliseconds)
+    var configuration = SyncConfiguration()
+    configuration.now = parts.clock.milliseconds
+    var planner = Planner(look, client: client, configuration: configuration, server: planServer)
+    planner.hidesValues = parts.settings.storeKey != nil
+    return planner
+  }
+
+  /// Returns a planner of a manager's syncs.
+  func planner(_ manager: SyncManager) -> Planner {
+    var planner = manager.planner(server: planServer)
+    planner.hidesValues = parts.settings.storeKey != nil
+    return planner
+  }
+
+  /// Names the server of a sync as plans do: the org and user, or the connection with a hash of its URL.
+  var planServer: @Sendable (SyncState) throws -> JSONObject {
+    let org = user.org, connections = connections
+    return { state in
+      guard let name = state.connection else { return ["org": .string(org.folder), "userId": .string(org.userFolder)] }
+      let url = connections.settings(of: name)?.baseURL ?? ""
+      return ["connection": .string(name), "url": .string("sha256:" + (try Digest.sha256Hex(url)))]
+    }
+  }
+}
