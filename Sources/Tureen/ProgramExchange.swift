@@ -103,7 +103,7 @@ enum ProgramExchange {
       var arguments = words.map { strdup($0) } + [nil]
       defer { for word in arguments { free(word) } }
       var id: pid_t = 0
-      let code = posix_spawnp(&id, words[0], &actions, &attributes, &arguments, environ)
+      let code = BusyProgram.start { posix_spawnp(&id, words[0], &actions, &attributes, &arguments, environ) }
       guard code == 0 else { throw .system(code) }
       return id
     }

@@ -110,7 +110,7 @@ enum SecretReader {
     var arguments = words.map { strdup($0) } + [nil]
     defer { for word in arguments { free(word) } }
     var id: pid_t = 0
-    let code = posix_spawnp(&id, words[0], &actions, &attributes, &arguments, environ)
+    let code = BusyProgram.start { posix_spawnp(&id, words[0], &actions, &attributes, &arguments, environ) }
     guard code == 0 else {
       close(ends[0])
       throw .system("cannot be run", code)

@@ -60,6 +60,14 @@ import Testing
     #expect(calls == asked)
   }
 
+  /// A program that is just being updated is started when its file is complete.
+  @Test func sf_whoseFileIsOpenForWriting_isStartedLater() async throws {
+    let file = open(folder.path + "/sf", O_WRONLY | O_CLOEXEC), cli = try cli()
+    async let session = cli.session()
+    close(file)
+    #expect(try await session.accessToken == "token-1")
+  }
+
   @Test func sf_defaultOrg_isAskedWithoutAnAlias() async throws {
     _ = try await cli("").session()
     #expect(calls == ["org display --json", "org auth show-access-token --json"])
