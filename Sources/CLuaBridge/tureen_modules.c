@@ -11,6 +11,9 @@ static const char tureen_lua[] = {
 static const char guard_lua[] = {
 #embed "../LuaBridge/Lua/core/guard.lua"
 };
+static const char nearest_lua[] = {
+#embed "../LuaBridge/Lua/core/nearest.lua"
+};
 static const char event_lua[] = {
 #embed "../LuaBridge/Lua/core/event.lua"
 };
@@ -212,9 +215,9 @@ static const struct {
   const char *chunk;
 } sources[] = {
     /* core/ */
-    MODULE(tureen), MODULE(guard), MODULE(event), MODULE(unawaited), MODULE(calls), MODULE(arguments), MODULE(async),
-    MODULE(timers), MODULE(combine), MODULE(turns), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap),
-    MODULE(util_event), MODULE(util_exec), MODULE(util_logger), MODULE(react_util), MODULE(host),
+    MODULE(tureen), MODULE(guard), MODULE(nearest), MODULE(event), MODULE(unawaited), MODULE(calls), MODULE(arguments),
+    MODULE(async), MODULE(timers), MODULE(combine), MODULE(turns), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo),
+    MODULE(util_bootstrap), MODULE(util_event), MODULE(util_exec), MODULE(util_logger), MODULE(react_util), MODULE(host),
     /* smartstore/ */
     MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
     MODULE(react_smartstore),

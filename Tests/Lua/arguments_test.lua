@@ -48,8 +48,10 @@ function tests.test_config_misuse_raises()
     smartstore.soupExists, { storeName = 5 }, "contacts")
   raises("soupExists: argument 1 'storeConfig.isGlobalStore' must be a boolean, got string",
     smartstore.soupExists, { isGlobalStore = "yes" }, "contacts")
-  raises("soupExists: argument 1 'storeConfig' has the unknown key 'storename'; known: isGlobalStore, storeName",
+  raises("soupExists: argument 1 'storeConfig' has the unknown key 'storename'; did you mean 'storeName'?",
     smartstore.soupExists, { isGlobalStore = true, storename = "s" }, "contacts")
+  raises("soupExists: argument 1 'storeConfig' has the unknown key 'colour'; known: isGlobalStore, storeName",
+    smartstore.soupExists, { isGlobalStore = true, colour = "s" }, "contacts")
   raises("syncUp: argument 1 must not be null; omit the store config or pass one",
     mobilesync.syncUp, tureen.null, "contacts", {})
 end

@@ -218,8 +218,10 @@ end
 tests.test_misuse_names_the_argument = case(function()
   local Note = support.class "MisuseNote"
   harness.raises("class: argument 1 'name' must be a string, got number", parse.class, 7)
-  harness.raises("class: 'settings' of MisuseNote has the unknown key 'soop'; known: cacheMode, clientKeyField, connection, "
-    .. "relations, soup, storeConfig, validate", parse.class, "MisuseNote", { soop = "x" })
+  harness.raises("class: 'settings' of MisuseNote has the unknown key 'soop'; did you mean 'soup'?",
+    parse.class, "MisuseNote", { soop = "x" })
+  harness.raises("class: 'settings' of MisuseNote has the unknown key 'colour'; known: cacheMode, clientKeyField, connection, "
+    .. "relations, soup, storeConfig, validate", parse.class, "MisuseNote", { colour = "x" })
   harness.raises("set: 'objectId' is set by the server", Note().set, Note(), "objectId", "x")
   for _, name in ipairs { "", ".", "a.", ".a", "a..b" } do
     harness.raises(("set: '%s' names neither a column nor a part of one, such as stats.reads"):format(name), Note().set, Note(),

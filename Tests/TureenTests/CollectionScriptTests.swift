@@ -191,7 +191,7 @@ import Tureen
         """, before: before(server))
     #expect(result?[0] == "RUNNING" && result?[1] == "DONE 4 100" && result?[2] == 0, "\(String(describing: result))")
     #expect(result?[3] == 0 && result?[4] == true && result?[5] == false)
-    #expect(result?[6]?.stringValue?.contains("unknown option 'grce'; known: grace") == true)
+    #expect(result?[6]?.stringValue?.contains("unknown option 'grce'; did you mean 'grace'?") == true)
   }
 
   @Test func onProgress_noGraceLeft_tellsTheLastStateToo() async throws {

@@ -139,20 +139,26 @@ import Testing
       """
       local messages = {}
       for i, arguments in ipairs { { {} }, { { path = 1 } }, { { path = "/", nonsense = 1 } }, { { path = "/", body = 7 } },
-        { { path = "/", headers = {} } }, { { path = "/", data = {} } }, { "/", nil }, { "/", "/", 7 } } do
+        { { path = "/", headers = {} } }, { { path = "/", data = {} } }, { { path = "/", bodi = {} } },
+        { { path = "/", [1] = "x" } }, { "/", nil }, { "/", "/", 7 } } do
         local ok, err = pcall(network.sendRequest, table.unpack(arguments, 1, 3))
         messages[i] = ok and "nothing raised" or err.message
       end
       return messages
       """)
+    let known =
+      "known: queryParams, body, endPoint, path, method, headerParams, fileParams, returnBinary, "
+      + "doesNotRequireAuthentication, expects, connection, cache, returnResponse"
     #expect(
       result == [
         "sendRequest: argument 1 'options.path' must be a string, got nil",
         "sendRequest: argument 1 'options.path' must be a string, got number",
-        "sendRequest: argument 1 'options' has the unknown key 'nonsense'",
+        .string("sendRequest: argument 1 'options' has the unknown key 'nonsense'; \(known)"),
         "sendRequest: argument 1 'options.body' must be a table or a string, got number",
         "sendRequest: argument 1 'options' has the unknown key 'headers'; did you mean 'headerParams'?",
         "sendRequest: argument 1 'options' has the unknown key 'data'; did you mean 'body'?",
+        "sendRequest: argument 1 'options' has the unknown key 'bodi'; did you mean 'body'?",
+        .string("sendRequest: argument 1 'options' has the unknown key '1'; \(known)"),
         "sendRequest: argument 2 'path' must be a string, got nil",
         "sendRequest: argument 3 'success' must be a function, got number",
       ])

@@ -2,6 +2,7 @@
 --- callbacks.
 local core = ...
 local calls = core.import "calls"
+local nearest = core.import "nearest"
 
 local M = {}
 
@@ -130,12 +131,13 @@ local function check(caller, position, param, value)
 end
 
 local CONFIG_KEYS = { isGlobalStore = true, storeName = true }
+local CONFIG_NAMES = { "isGlobalStore", "storeName" }
 
 local function config_from_table(caller, value)
   for key in next, value do
     if not CONFIG_KEYS[key] then
-      core.raise("invalidArguments", ("%s: argument 1 'storeConfig' has the unknown key '%s'; known: isGlobalStore, storeName")
-        :format(caller, tostring(key)))
+      core.raise("invalidArguments", ("%s: argument 1 'storeConfig' has the unknown key '%s'%s")
+        :format(caller, tostring(key), nearest.hint(key, CONFIG_NAMES)))
     end
   end
   local is_global, name = rawget(value, "isGlobalStore"), rawget(value, "storeName")

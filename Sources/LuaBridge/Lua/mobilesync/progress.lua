@@ -3,6 +3,7 @@ local core = ...
 local arguments = core.import "arguments"
 local event = core.import "event"
 local guard = core.import "guard"
+local nearest = core.import "nearest"
 local timers = core.import "timers"
 
 local M = {}
@@ -44,7 +45,7 @@ end
 local function check_options(options)
   for key in pairs(options or {}) do
     if key ~= "grace" then
-      core.raise("invalidArguments", ("onProgress: unknown option '%s'; known: grace"):format(tostring(key)))
+      core.raise("invalidArguments", ("onProgress: unknown option '%s'%s"):format(tostring(key), nearest.hint(key, { "grace" })))
     end
   end
   local grace = options and options.grace

@@ -2,6 +2,7 @@
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
+local nearest = core.import "nearest"
 
 ---@class tureen.network
 local M = {}
@@ -42,6 +43,8 @@ local MEANT = {
 -- Values that are a table or a string.
 local CONTENTS = { queryParams = true, body = true }
 
+local NAMES = table.move(ORDER, 1, #ORDER, 3, { "queryParams", "body" })
+
 local function check(position, prefix, args)
   for _, key in ipairs(ORDER) do
     local value = args[key]
@@ -73,9 +76,8 @@ local function from_options(options)
   local args = {}
   for key, value in pairs(options) do
     if KEYS[key] == nil and not CONTENTS[key] then
-      local hint = MEANT[key] and ("; did you mean '%s'?"):format(MEANT[key]) or ""
-      core.raise("invalidArguments",
-        ("sendRequest: argument 1 'options' has the unknown key '%s'%s"):format(tostring(key), hint))
+      core.raise("invalidArguments", ("sendRequest: argument 1 'options' has the unknown key '%s'%s")
+        :format(tostring(key), nearest.hint(key, NAMES, MEANT)))
     end
     args[key] = value
   end

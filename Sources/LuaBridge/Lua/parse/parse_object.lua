@@ -9,6 +9,7 @@ local call = core.import "force_call"
 local changes = core.import "parse_changes"
 local local_ids = core.import "local_ids"
 local modes = core.import "force_modes"
+local nearest = core.import "nearest"
 local parse_call = core.import "parse_call"
 local query = core.import "parse_query"
 local saving = core.import "parse_save"
@@ -48,7 +49,7 @@ local function check_settings(name, settings)
       local known = {}
       for one in pairs(SETTINGS) do known[#known + 1] = one end
       table.sort(known)
-      misuse("class: 'settings' of %s has the unknown key '%s'; known: %s", name, tostring(key), table.concat(known, ", "))
+      misuse("class: 'settings' of %s has the unknown key '%s'%s", name, tostring(key), nearest.hint(key, known))
     end
     if kind ~= "any" and type(value) ~= kind then misuse("class: 'settings.%s' must be a %s, got %s", key, kind, type(value)) end
   end

@@ -6,6 +6,7 @@ local core = ...
 local guard = core.import "guard"
 local arguments = core.import "arguments"
 local calls = core.import "calls"
+local nearest = core.import "nearest"
 local queryspec = core.import "queryspec"
 
 ---@class tureen.StoreConfig
@@ -76,7 +77,10 @@ M.mergeServerRecords = define {
     for key in pairs(values[4] or {}) do
       local is_known = false
       for _, name in ipairs(MERGE_OPTIONS) do is_known = is_known or name == key end
-      if not is_known then core.raise("invalidArguments", ("mergeServerRecords: unknown option '%s'"):format(tostring(key))) end
+      if not is_known then
+        core.raise("invalidArguments", ("mergeServerRecords: unknown option '%s'%s")
+          :format(tostring(key), nearest.hint(key, MERGE_OPTIONS)))
+      end
       config[key] = values[4][key]
     end
     return calls.send(success, failure, SERVICE, "mergeServerRecords", config, caller)
