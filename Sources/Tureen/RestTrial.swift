@@ -75,11 +75,16 @@ public struct RestTrial {
   }
 
   /// - Parameters:
-  ///   - writes: True to create, change and delete a record on the server.
+  ///   - writes: Whether a record is created, changed and deleted on the server.
+  ///   - keeps: Whether the record may stay at the server if the target cannot delete it.
+  ///   - hold: Called with true before the record is created, and with false when it is gone or its id was told: a process
+  ///     should not end in between.
   ///   - tell: Called with each line of the report.
   /// - Returns: True if the list is usable and the server accepted every write.
   /// - Throws: ``HostError`` for an invalid target.
-  public func run(writes: Bool, _ tell: (String) -> Void) throws -> Bool {
+  public func run(
+    writes: Bool, keeps: Bool = false, hold: (Bool) -> Void = { _ in }, _ tell: (String) -> Void
+  ) throws -> Bool {
     defer {
       host.shutdown()
       try? FileSystem.removeTree(home)
@@ -113,7 +118,9 @@ public struct RestTrial {
       tell("\nNothing is written before the list can be read.")
       return false
     }
-    return try write(sample: survey.items.first, tell)
+    hold(true)
+    defer { hold(false) }
+    return try write(sample: survey.items.first, keeps: keeps, tell)
   }
 
   private func firstRequest() throws -> ListTrial {
@@ -141,13 +148,17 @@ public struct RestTrial {
 // MARK: Writing
 
 extension RestTrial {
-  private func write(sample: JSONValue?, _ tell: (String) -> Void) throws -> Bool {
+  private func write(sample: JSONValue?, keeps: Bool, _ tell: (String) -> Void) throws -> Bool {
     let stamp = TimeStamp.text(SystemClock.millisecondsSince1970())
     let trial: TrialRecord
     do {
       trial = try TrialRecord(target, sample: sample, text: "Tureen trial \(stamp)")
     } catch {
       tell("\nNothing is written: \(error)")
+      return false
+    }
+    guard trial.hasDelete || keeps else {
+      tell("\nNothing is written: the target has no 'up.delete', and the record would stay at the server. --keep allows that.")
       return false
     }
     tell("")
@@ -157,16 +168,33 @@ extension RestTrial {
     try soup.register()
     var row = trial.row
     row.set("local_1", at: trial.idPath)
-    guard let created = try soup.send(row, as: "__locally_created__", "create", tell) else { return false }
+    tell(RestTrial.line("sent", RestTrial.cut(JSONValue.object(trial.row).text)))
+    guard let created = try soup.send(row, as: "__locally_created__", "create", tell) else {
+      tell(RestTrial.line("", "if the server has a record with the text 'Tureen trial \(stamp)' all the same, delete it there"))
+      return false
+    }
     let changed = trial.differences(from: created)
     if !changed.isEmpty { tell(RestTrial.line("", "the server changed \(changed.map { "'\($0)'" }.joined(separator: ", "))")) }
-    let updated = try update(created, trial, soup, stamp, tell)
+    let id = created.value(at: trial.idPath)?.text ?? "unknown"
     guard trial.hasDelete else {
-      tell(RestTrial.line("delete", "the target has no 'up.delete': the record stays at the server"))
+      let updated = try update(created, trial, soup, stamp, tell)
+      tell(RestTrial.line("delete", "the target has no 'up.delete': the record \(id) stays at the server"))
       return updated != nil
     }
-    let deleted = try soup.send(updated ?? created, as: "__locally_deleted__", "delete", tell)
+    var updated: JSONObject?, failure: (any Error)?
+    do { updated = try update(created, trial, soup, stamp, tell) } catch { failure = error }
+    // Also after a failure, so that no record is left behind.
+    let deleted = try? soup.send(updated ?? created, as: "__locally_deleted__", "delete", tell)
+    if deleted == nil { tell(RestTrial.line("", "the record \(id) stays at the server: delete it there")) }
+    if let failure { throw failure }
     return updated != nil && deleted != nil
+  }
+
+  /// Characters of a record that are shown.
+  private static let shownCharacters = 500
+
+  private static func cut(_ text: String) -> String {
+    text.count > shownCharacters ? text.prefix(shownCharacters) + "…" : text
   }
 
   /// - Returns: The record, unchanged if there is nothing to update; nil if the server refuses the update.

@@ -18,7 +18,8 @@ struct RestTryCommand: ParsableCommand {
       scripts/connections. The report names the items, their ids and dates, the next page, tags and quotas, and keys that would \
       fit better. Nothing is stored.
 
-      With --write it also creates a record (a copy of the first one with a new title or text), changes it and deletes it.
+      With --write it also creates a record (a copy of the first one with a new title or text), changes it and deletes it. \
+      Without up.delete the record would stay at the server, which needs --keep. Ctrl-C has no effect until it is deleted.
       """
         + ExitStatus.help([
           (0, "the list can be read, and every write was accepted"),
@@ -32,6 +33,9 @@ struct RestTryCommand: ParsableCommand {
   @Flag(help: "Create one record at the server, change it and delete it.")
   var write = false
 
+  @Flag(help: "With --write, leave the record at the server if the target has no up.delete.")
+  var keep = false
+
   @Flag(help: "Log the HTTP requests on stderr. Secrets are masked.")
   var logRequests = false
 
@@ -43,11 +47,36 @@ struct RestTryCommand: ParsableCommand {
     do {
       let log = logRequests ? RequestLogSettings(level: .info) : nil
       let trial = try RestTrial(file: file, connection: connection, requestLog: log)
-      isFine = try trial.run(writes: write) { TureenCLI.write(TerminalText.escaped($0) + "\n", to: STDOUT_FILENO) }
+      let signals = HeldSignals()
+      isFine = try trial.run(writes: write, keeps: keep, hold: signals.hold) {
+        TureenCLI.write(TerminalText.escaped($0) + "\n", to: STDOUT_FILENO)
+      }
     } catch {
       complain("\(error)")
       throw ExitCode(ExitStatus.configuration)
     }
     guard isFine else { throw ExitCode(ExitStatus.callFailed) }
+  }
+}
+
+/// The signals that end a process, while they have no effect.
+private final class HeldSignals {
+  private var before: [(signal: Int32, action: sigaction)] = []
+
+  func hold(_ areHeld: Bool) {
+    if areHeld {
+      var ignoring = sigaction()
+      ignoring.__sigaction_handler.sa_handler = SIG_IGN
+      for signal in [SIGINT, SIGTERM, SIGHUP] {
+        var action = sigaction()
+        if sigaction(signal, &ignoring, &action) == 0 { before.append((signal, action)) }
+      }
+    } else {
+      for (signal, action) in before {
+        var action = action
+        sigaction(signal, &action, nil)
+      }
+      before = []
+    }
   }
 }

@@ -37,6 +37,31 @@ import Testing
     try await end(sandbox)
   }
 
+  /// The first request has what the sync's has, the request of later runs is sent, too, and the next page was read before the keys
+  /// that lead there are advised.
+  @Test func list_isAskedForAsTheSyncDoes() async throws {
+    let (place, sandbox) = try await start()
+    func target(_ more: String) -> String {
+      """
+      {"type": "rest", "connection": "forge", "url": "/orgs/orchard/repos", "modificationDateField": "updated_at",
+        "params": {"sort": "updated"}, \(more)}
+      """
+    }
+    try place.write(
+      target(#""paging": {"style": "page", "pageParam": "page", "sizeParam": "per_page", "pageSize": 7}"#), to: "sized.json")
+    let sized = try await place.run(Built.tureen, ["rest", "try", place.path + "/sized.json"])
+    #expect(sized.output.contains("sort=updated") && sized.output.contains("per_page=7"), "\(sized)")
+    #expect(sized.output.contains("  items   7 in '$'\n"), "\(sized)")
+    try place.write(
+      target(#""incremental": {"mode": "param", "params": {"since": "{since}"}, "format": "iso8601"}"#), to: "later.json")
+    let later = try await place.run(Built.tureen, ["rest", "try", place.path + "/later.json"])
+    #expect(later.output.contains("later runs: GET ") && later.output.contains("since=20"), "\(later)")
+    #expect(
+      later.output.contains("that page was read: 30 items") && later.output.contains(#"  "paging": {"style":"link"}"#), "\(later)"
+    )
+    try await end(sandbox)
+  }
+
   @Test func write_createsChangesAndTellsWhatStays() async throws {
     let (place, sandbox) = try await start()
     try place.write(
@@ -47,11 +72,17 @@ import Testing
           "create": {"url": "/repos/{+repo}/issues", "fields": ["title", "body"]},
           "update": {"url": "/repos/{+repo}/issues/{number}", "fields": ["title", "state"]}}}}
       """, to: "issues.json")
-    let ended = try await place.run(Built.tureen, ["rest", "try", place.path + "/issues.json", "--write"])
+    let refused = try await place.run(Built.tureen, ["rest", "try", place.path + "/issues.json", "--write"])
+    #expect(refused.status == 1 && refused.output.contains("Nothing is written: the target has no 'up.delete'"), "\(refused)")
+    #expect(!refused.output.contains("create"))
+    let ended = try await place.run(Built.tureen, ["rest", "try", place.path + "/issues.json", "--write", "--keep"])
     #expect(ended.status == 0, "\(ended)")
-    #expect(ended.output.contains("\n  create  taken: the new id is "))
+    #expect(ended.output.contains("\n  sent    {\"title\":\"Tureen trial "), "\(ended)")
+    let id = try #require(
+      ended.output.split(separator: "\n").first { $0.hasPrefix("  create  taken: the new id is ") }?.split(separator: " ").last)
     #expect(
-      ended.output.hasSuffix("\n  update  taken\n  delete  the target has no 'up.delete': the record stays at the server\n"))
+      ended.output.hasSuffix(
+        "\n  update  taken\n  delete  the target has no 'up.delete': the record \(id) stays at the server\n"), "\(ended)")
     let shown = try await place.run(Built.tureen, ["rest", "try", place.path + "/issues.json"])
     #expect(shown.status == 0 && !shown.output.contains("create"))
     try await end(sandbox)

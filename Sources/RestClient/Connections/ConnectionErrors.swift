@@ -36,26 +36,38 @@ package enum ConnectionErrors {
     for place in asked + places {
       if let text = text(at: place, in: value) { return text }
     }
-    let words = sentence(in: value["errors"] ?? value) ?? value.text
-    return String(words.prefix(Tuning.shownCharacters))
+    let found = ["errors", "error", "detail"].lazy.compactMap { value[$0].flatMap { words(in: $0) } }.first
+    return String((found ?? words(byField: value) ?? value.text).prefix(Tuning.shownCharacters))
   }
 
-  /// Reads lists of texts, also by field, as Rails and Django REST framework write them: `{"errors": ["…"]}`,
-  /// `{"errors": {"title": ["…"]}}`, `{"title": ["…"]}`. Nil for any other value.
-  private static func sentence(in value: JSONValue) -> String? {
-    if let list = value.arrayValue { return texts(list) }
-    guard let object = value.objectValue, !object.isEmpty else { return nil }
-    var parts: [String] = []
-    for (name, member) in object {
-      guard let words = member.arrayValue.flatMap(texts) else { return nil }
-      parts.append("\(name): \(words)")
-    }
-    return parts.joined(separator: "; ")
+  /// Where an element of a list of errors has its text, in search order.
+  private static let names = ["message", "msg", "detail", "title", "description", "error", "reason"]
+  /// Errors within errors that are read.
+  private static let deepest = 4
+
+  /// Reads texts, lists of errors, and errors by field: `{"title": ["…"]}`, as Rails writes them, `[{"loc": […], "msg": "…"}]`,
+  /// as FastAPI does. Nil if there is something else among them.
+  private static func words(in value: JSONValue, depth: Int = 0) -> String? {
+    guard depth < deepest else { return nil }
+    if let text = value.stringValue { return text.isEmpty ? nil : text }
+    if let list = value.arrayValue { return joined(list) { words(in: $0, depth: depth + 1) } }
+    guard let object = value.objectValue else { return nil }
+    if let text = names.lazy.compactMap({ object[$0]?.stringValue }).first(where: { !$0.isEmpty }) { return text }
+    return joined(Array(object)) { name, member in words(in: member, depth: depth + 1).map { "\(name): \($0)" } }
   }
 
-  private static func texts(_ list: [JSONValue]) -> String? {
-    let texts = list.compactMap(\.stringValue)
-    return texts.isEmpty || texts.count < list.count ? nil : texts.joined(separator: "; ")
+  /// Reads an object with nothing but lists by field, as Django REST framework writes it: `{"title": ["…"]}`. Also a list of
+  /// errors.
+  private static func words(byField value: JSONValue) -> String? {
+    if value.arrayValue != nil { return words(in: value) }
+    guard let object = value.objectValue, object.allSatisfy({ $0.value.arrayValue != nil }) else { return nil }
+    return words(in: value)
+  }
+
+  /// Returns nil unless there are elements, and all of them have words.
+  private static func joined<Element>(_ elements: [Element], _ words: (Element) -> String?) -> String? {
+    let found = elements.compactMap(words)
+    return found.isEmpty || found.count < elements.count ? nil : found.joined(separator: "; ")
   }
 
   private static func text(at place: [String], in value: JSONValue) -> String? {

@@ -15,7 +15,7 @@ package struct ListTrial: Sendable {
   /// sufficient.
   package let hint: String?
   /// nil if there is no response to examine.
-  package let survey: PageSurvey?
+  package private(set) var survey: PageSurvey?
   /// The request of later runs; nil if they send the same one.
   package private(set) var later: Later?
 
@@ -43,6 +43,7 @@ package struct ListTrial: Sendable {
       let response = try await connection.send(request.restRequest(), options(target))
       let answers304 = await answers304(request, PageAnswer(response), target, connection)
       var trial = ListTrial(target, shown, settings, response, answers304: answers304)
+      await trial.checkNextPage(json, response, connection)
       trial.later = try? await later(target, trial.survey, connection)
       return trial
     } catch {
@@ -72,7 +73,7 @@ package struct ListTrial: Sendable {
   private static func answers304(
     _ request: PageRequest, _ answer: PageAnswer, _ target: RestTarget, _ connection: RestConnection
   ) async -> Bool? {
-    guard target.incremental.mode == .full, request.method == .get else { return nil }
+    guard [.full, .etag].contains(target.incremental.mode), request.method == .get else { return nil }
     var again = request.restRequest()
     if let tag = answer.header("ETag") {
       again.headers.append(("If-None-Match", tag))
@@ -82,6 +83,44 @@ package struct ListTrial: Sendable {
       return nil
     }
     return (try? await connection.send(again, options(target)))?.response.status == 304
+  }
+
+  /// Reads the next page with the keys that seem to lead there. Only what works is advised.
+  private mutating func checkNextPage(
+    _ json: JSONObject, _ response: ConnectionResponse, _ connection: RestConnection
+  ) async {
+    guard let keys = survey?.nextPageKeys else { return }
+    var changed = json
+    var paging = json["paging"]?.objectValue ?? [:]
+    for (key, value) in keys { paging[key] = value }
+    changed["paging"] = .object(paging)
+    do {
+      let count = try await Self.itemsOfNextPage(RestTarget(changed), response, connection)
+      survey?.confirmNextPage(items: count)
+    } catch {
+      survey?.refuseNextPage((error as? RestError)?.message ?? "\(error)")
+    }
+  }
+
+  private struct Ended: Error, CustomStringConvertible {
+    let description = "the list ends with the first page"
+  }
+
+  private static func itemsOfNextPage(
+    _ target: RestTarget, _ response: ConnectionResponse, _ connection: RestConnection
+  ) async throws -> Int {
+    let settings = connection.settings
+    var walk = try PageWalk(
+      target, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin), scope: .all)
+    func read(_ response: ConnectionResponse, _ number: Int) throws -> CollectionPage {
+      try response.body.withUnsafeBytes { try PageReader(target).read($0, of: PageAnswer(response), page: number) }
+    }
+    switch walk.accept(try read(response, 1)) {
+    case .next(let request), .pause(let request), .again(let request), .restart(let request):
+      return try await read(connection.send(request.restRequest(), options(target)), 2).itemCount
+    case .end: throw Ended()
+    case .fail(let error): throw error
+    }
   }
 
   /// Sends the request of a run after the newest of these items.

@@ -26,6 +26,8 @@ package struct PageSurvey: Sendable {
   package private(set) var isUsable = false
   /// The records found by the target.
   package private(set) var items: [JSONValue] = []
+  /// The keys of `paging` that seem to lead to the next page; nil if nothing names one, or the target reads it already.
+  private(set) var nextPageKeys: JSONObject?
 
   private let target: RestTarget
   private let answer: PageAnswer
@@ -226,26 +228,46 @@ package struct PageSurvey: Sendable {
       return
     }
     find("", found.text)
-    for (key, value) in found.keys { advise("paging.\(key)", .string(value)) }
+    guard !found.isGuessed else {
+      let keys = JSONValue.object(JSONObject(found.keys.map { ($0.0, .string($0.1)) })).text
+      unknown.append(
+        "The response does not show which parameter takes the token. If the service's documentation says so, name it, such as "
+          + "\"paging\": \(keys).")
+      return
+    }
+    nextPageKeys = JSONObject(found.keys.map { ($0.0, .string($0.1)) })
+  }
+
+  /// Advises the keys that lead to the next page, after that page was read with them.
+  mutating func confirmNextPage(items count: Int) {
+    find("", "that page was read: \(count) item\(count == 1 ? "" : "s")")
+    for (key, value) in nextPageKeys ?? [:] { advise("paging.\(key)", value) }
+  }
+
+  /// Says why keys that seem to lead to the next page are not advised.
+  mutating func refuseNextPage(_ why: String) {
+    unknown.append("The next page could not be read in the way that the response names: \(why)")
   }
 
   /// Finds the link to the next page in the response.
-  private func nextPage() -> (text: String, keys: [(String, String)])? {
+  private func nextPage() -> (text: String, keys: [(String, String)], isGuessed: Bool)? {
     if LinkHeader(answer.values(of: "Link")).target(of: "next", responseURL: answer.url) != nil {
-      return ("a Link header names the next page", [("style", "link")])
+      return ("a Link header names the next page", [("style", "link")], false)
     }
     for header in answer.headers where header.name.lowercased().contains("next") {
       guard NextURLText.isURL(header.value) else { continue }
-      return ("the header \(header.name) has the URL of the next page", [("style", "header"), ("nextHeader", header.name)])
+      return (
+        "the header \(header.name) has the URL of the next page", [("style", "header"), ("nextHeader", header.name)], false
+      )
     }
     for member in around.members where member.path.lowercased().contains("next") {
       guard let text = member.value.stringValue, !text.isEmpty else { continue }
       if NextURLText.isURL(text) {
-        return ("'\(member.path)' has the URL of the next page", [("style", "bodyUrl"), ("nextPath", member.path)])
+        return ("'\(member.path)' has the URL of the next page", [("style", "bodyUrl"), ("nextPath", member.path)], false)
       }
       return (
-        "'\(member.path)' looks like a token for the next page; the service's documentation names its parameter",
-        [("style", "cursor"), ("cursorPath", member.path), ("cursorParam", NextURLText.parameter(member.name))]
+        "'\(member.path)' looks like a token for the next page",
+        [("style", "cursor"), ("cursorPath", member.path), ("cursorParam", NextURLText.parameter(member.name))], true
       )
     }
     return nil
@@ -276,7 +298,7 @@ package struct PageSurvey: Sendable {
     }
     if answers304 == false {
       find("", "asked again with it, the server sends the whole page: it does not compare")
-    } else if tag != nil || modified != nil, target.incremental.mode == .full {
+    } else if answers304 == true, target.incremental.mode == .full {
       advise("incremental.mode", "etag")
     }
     let inItem = common { ["etag", "odataetag", "rev", "version", "lockversion"].contains($0.name) && $0.value.idText != nil }
@@ -284,7 +306,6 @@ package struct PageSurvey: Sendable {
     find("", "items have '\(found.path)', which may be a tag")
     // A server that sends tags in headers wants those.
     guard tag == nil, let up = target.up, up.tag.path.text == "header:ETag" else { return }
-    guard ["version", "lockversion"].contains(found.name) else { return advise("up.tag.path", .string(found.path)) }
     unknown.append(
       "The response does not show whether an upload may send '\(found.path)' back as a tag. If the service's documentation says "
         + "so, name it: \"tag\": {\"path\": \"\(found.path)\"} under 'up'.")

@@ -63,9 +63,15 @@ package struct TrialRecord: Sendable {
     return edited
   }
 
-  /// Returns the members that the server has changed.
-  package func differences(from stored: JSONObject) -> [String] {
-    row.compactMap { key, value in stored[key] == value ? nil : key }
+  /// Returns the members that the server has changed, those of objects by their paths.
+  package func differences(from stored: JSONObject) -> [String] { TrialRecord.differences(row, stored, "") }
+
+  private static func differences(_ sent: JSONObject, _ stored: JSONObject, _ prefix: String) -> [String] {
+    sent.flatMap { key, value -> [String] in
+      if stored[key] == value { return [] }
+      guard let inner = value.objectValue, let other = stored[key]?.objectValue else { return [prefix + key] }
+      return differences(inner, other, prefix + key + ".")
+    }
   }
 
   private static func updated(_ operation: UploadOperation?) throws -> [[String]]? {

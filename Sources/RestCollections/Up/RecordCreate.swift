@@ -110,14 +110,17 @@ struct CreateFinder: Sendable {
     }
   }
 
-  /// A single record in place of the list counts as a list of one.
+  /// A single record in place of the list counts as a list of one. Without a path of its own, the list is where the target's is,
+  /// or all of the response.
   private func items(_ json: JSONValue, _ lookup: CreateOnce.Lookup, _ response: ConnectionResponse) throws -> [JSONValue] {
-    let path = lookup.itemsPath ?? ValuePath.root
-    switch path.value(in: json) {
+    let path = lookup.itemsPath ?? exchange.target.items.itemsPath
+    var found = path.value(in: json)
+    if found == nil, lookup.itemsPath == nil { found = json }
+    switch found {
     case .array(let items)?: return items
     case .object(let item)?: return [.object(item)]
     case .null?: return []
-    case let found:
+    default:
       let kind = found?.kindName ?? "nothing"
       throw response.response.invalidBody("'lookup.itemsPath' (\(path.text)) leads to \(kind), not to a list")
     }

@@ -87,21 +87,32 @@ struct PageSurveyTests {
 
   @Test(
     arguments: [
-      ([("Link", #"<https://api.example.com/items?page=2>; rel="next""#)], "", [#"paging.style="link""#]),
-      ([("Next-Page", "http://inner/items?token=1")], "", [#"paging.style="header""#, #"paging.nextHeader="Next-Page""#]),
-      ([], #","next":"https://api.example.com/items?page=2""#, [#"paging.style="bodyUrl""#, #"paging.nextPath="next""#]),
-      ([], #","@odata.nextLink":"/items?s=1""#, [#"paging.style="bodyUrl""#, #"paging.nextPath="/@odata.nextLink""#]),
-      ([], #","links":{"next":{"href":"?page=2"}}"#, [#"paging.style="bodyUrl""#, #"paging.nextPath="links.next.href""#]),
-      (
-        [], #","nextPageToken":"abc""#,
-        [#"paging.style="cursor""#, #"paging.cursorPath="nextPageToken""#, #"paging.cursorParam="pageToken""#]
-      ),
-      ([], #","next":null"#, []), ([], "", []),
-    ] as [([(name: String, value: String)], String, [String])])
-  func nextPage_isFound(headers: [(name: String, value: String)], more: String, advice: [String]) throws {
-    let found = try survey(#"{"itemsPath":"data"}"#, #"{"data":\#(tenItems)\#(more)}"#, headers: headers)
-    #expect(found.keys == advice, "\(found.findings)")
-    #expect(found.unknown.contains { $0.hasPrefix("The response does not show whether there are more pages.") } == advice.isEmpty)
+      ([("Link", #"<https://api.example.com/items?page=2>; rel="next""#)], "", ["style": "link"]),
+      ([("Next-Page", "http://inner/items?token=1")], "", ["style": "header", "nextHeader": "Next-Page"]),
+      ([], #","next":"https://api.example.com/items?page=2""#, ["style": "bodyUrl", "nextPath": "next"]),
+      ([], #","@odata.nextLink":"/items?s=1""#, ["style": "bodyUrl", "nextPath": "/@odata.nextLink"]),
+      ([], #","links":{"next":{"href":"?page=2"}}"#, ["style": "bodyUrl", "nextPath": "links.next.href"]),
+      ([], #","next":null"#, nil), ([], "", nil),
+    ] as [([(name: String, value: String)], String, JSONObject?)])
+  func nextPage_isFoundAndAdvisedOnceItWasRead(
+    headers: [(name: String, value: String)], more: String, keys: JSONObject?
+  ) throws {
+    var found = try survey(#"{"itemsPath":"data"}"#, #"{"data":\#(tenItems)\#(more)}"#, headers: headers)
+    #expect(found.nextPageKeys == keys && found.keys == [], "\(found.findings)")
+    #expect(found.unknown.contains { $0.hasPrefix("The response does not show whether there are more pages.") } == (keys == nil))
+    guard let keys else { return }
+    found.confirmNextPage(items: 7)
+    #expect(found.keys == keys.map { "paging.\($0.key)=\($0.value.text)" })
+  }
+
+  /// No parameter for it is known, so that none is advised.
+  @Test func nextPage_tokenWithoutAParameter_isOnlyTold() throws {
+    let found = try survey(#"{"itemsPath":"data"}"#, #"{"data":\#(tenItems),"nextPageToken":"abc"}"#)
+    #expect(found.keys == [] && found.nextPageKeys == nil)
+    #expect(
+      found.unknown.contains {
+        $0.hasSuffix(#""paging": {"style":"cursor","cursorPath":"nextPageToken","cursorParam":"pageToken"}."#)
+      }, "\(found.unknown)")
   }
 
   @Test(
@@ -118,12 +129,13 @@ struct PageSurveyTests {
 
   @Test func tags_areToldAndAdvised() throws {
     let weak = try survey("{}", #"[{"id":1,"etag":"x"}]"#, headers: [("ETag", #"W/"a""#)])
-    #expect(weak.text("tags") == "the page has a weak ETag" && weak.keys == [#"incremental.mode="etag""#])
+    #expect(weak.text("tags") == "the page has a weak ETag" && weak.keys == [], "it was not asked again")
     let up = #"{"up":{"read":{"url":"/i/{id}"},"update":{"url":"/i/{id}","fields":["a"]},"precondition":"ifMatch"}}"#
-    #expect(try survey(up, #"[{"id":1,"_rev":"1-x"}]"#).keys == [#"up.tag.path="_rev""#])
     // What was not seen to work is not advised.
-    let versioned = try survey(up, #"[{"id":1,"version":3}]"#)
-    #expect(versioned.keys == [] && versioned.unknown.contains { $0.contains("'version'") })
+    for member in ["_rev", "etag", "version"] {
+      let tagged = try survey(up, #"[{"id":1,"\#(member)":"3"}]"#)
+      #expect(tagged.keys == [] && tagged.unknown.contains { $0.contains("'\(member)'") })
+    }
     let tagged = try survey(up, #"[{"id":1,"version":3}]"#, headers: [("ETag", #""a""#)], answers304: true)
     #expect(tagged.keys == [#"incremental.mode="etag""#] && !tagged.unknown.contains { $0.contains("'version'") })
     #expect(try survey(up, #"[{"id":1}]"#, headers: [("ETag", #""a""#)], answers304: false).keys == [])

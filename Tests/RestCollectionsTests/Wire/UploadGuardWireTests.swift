@@ -234,7 +234,7 @@ struct UploadGuardWireTests {
       (400, #"{"error":{"code":"Request_BadRequest","message":"Invalid value"}}"#, "Invalid value", [:]),
       (
         400, #"{"errorMessages":[],"errors":{"summary":"You must specify a summary of the issue."}}"#,
-        #"{"errorMessages":[],"errors":{"summary":"You must specify a summary of the issue."}}"#,
+        "summary: You must specify a summary of the issue.",
         ["summary": "You must specify a summary of the issue."]
       ),
       (
