@@ -50,6 +50,13 @@ package struct SalesforceSyncService: SyncService {
   /// Returns the 18-character form of an id. Requests take the one of 15 characters as well; responses never have it.
   package func canonicalId(_ id: String) -> String { id.utf8.count == 15 ? RecordId.complete(id) ?? id : id }
 
+  /// Returns `Account` for a query or a list of fields that names `Account.Name`.
+  package func parentMembers(of target: JSONObject) -> [String] {
+    let lists = ["fieldlist", "parentFieldlist", "childrenFieldlist"].flatMap { target[$0]?.arrayValue ?? [] }
+    let listed = lists.compactMap(\.stringValue).filter { $0.contains(".") }.compactMap { $0.split(separator: ".").first }
+    return listed.map(String.init) + (target["query"]?.stringValue.map { SOQLQuery($0).parents } ?? [])
+  }
+
   // MARK: Look-ups
 
   /// Looks up records with up to 2,000 ids per request.

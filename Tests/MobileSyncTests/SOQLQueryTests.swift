@@ -94,6 +94,16 @@ import Testing
   }
 
   @Test(arguments: [
+    ("SELECT Id, Account.Name FROM Contact", "Account"), ("SELECT c.Id, c.Account.Owner.Name FROM Contact c", "Account"),
+    ("SELECT Contact.Id, Contact.Name FROM Contact", ""), ("SELECT Id, (SELECT Id, Owner.Name FROM Cases) FROM Account", ""),
+    ("SELECT COUNT(Id), Owner . Name FROM Account", "Owner"), ("SELECT Parent.Name, Parent.Id FROM Account", "Parent Parent"),
+    ("", ""), ("SELECT . FROM .", ""),
+  ])
+  func parents_table(query: String, expected: String) {
+    #expect(SOQLQuery(query).parents == expected.split(separator: " ").map(String.init))
+  }
+
+  @Test(arguments: [
     ("SELECT Name FROM Account", "Name", true),
     ("SELECT Id,\n  name , Phone FROM Account", "Name", true),
     ("SELECT LastName FROM Account", "Name", false),

@@ -58,21 +58,35 @@ struct ServerVersions {
   }
 
   /// Tells whether a null member stands for another record.
-  private static func isParent(_ key: String, in bases: [JSONObject]) -> Bool {
+  /// - Parameter parents: Members that the syncs of the soup name as such, in lower case.
+  private static func isParent(_ key: String, in bases: [JSONObject], _ parents: IdSet) -> Bool {
     key.hasSuffix("__r") || bases.contains { $0[key + "Id"] != nil || $0[key]?.objectValue != nil }
+      || parents.contains(key.lowercased())
+  }
+
+  /// Returns the members that stand for other records in the syncs down that fill the soup.
+  private static func parents(
+    of soup: String, _ service: any SyncService, in snapshot: StoreSnapshot
+  ) throws -> IdSet {
+    let downs = try SyncsSoup.all(in: snapshot).filter { state in
+      let soups = [state.soupName] + [state.target["children"]?["soupName"]?.stringValue].compactMap { $0 }
+      return state.type == .syncDown && soups.contains { $0.hasSameBytes(as: soup) }
+    }
+    return IdSet(downs.flatMap { service.parentMembers(of: $0.target) }.map { $0.lowercased() })
   }
 
   /// Returns the fields that have a plain value in one of the bases. Nested objects belong to other
   /// records, and so does null in their place: a query that names `Account.Name` answers
   /// `Account: null`. Other null fields are asked for, because another user may have set them.
   private func baseFields(_ indices: [Int]) async throws -> [String] {
-    let ids = indices.map { batch.entryIds[$0] }, soup = soup, fields = batch.plan.fields
+    let ids = indices.map { batch.entryIds[$0] }, soup = soup, fields = batch.plan.fields, service = service
     return try await store.read { snapshot in
       var names: [String] = [], seen: IdSet = []
       let found = try snapshot.baseObjects(of: ids, in: soup), bases = ids.compactMap { found[$0] }
+      let parents = try ServerVersions.parents(of: soup, service, in: snapshot)
       for base in bases {
         for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {
-          if !value.isNull || !ServerVersions.isParent(key, in: bases), seen.insert(key).inserted { names.append(key) }
+          if !value.isNull || !ServerVersions.isParent(key, in: bases, parents), seen.insert(key).inserted { names.append(key) }
         }
       }
       return names

@@ -32,6 +32,9 @@ package protocol SyncService: Sendable {
   /// Returns the form in which the server writes an id of ``defaultFields``; the id itself if it has one form.
   func canonicalId(_ id: String) -> String
 
+  /// Returns the members of records that hold other records in place of a value, as far as the target of a sync down names them.
+  func parentMembers(of target: JSONObject) -> [String]
+
   /// Returns what a refusal says about the request; nil if the engine cannot act on it.
   func fault(of error: RestError) -> ServerFault?
 
@@ -52,6 +55,8 @@ extension SyncService {
   }
 
   package func canonicalId(_ id: String) -> String { id }
+
+  package func parentMembers(of target: JSONObject) -> [String] { [] }
 
   package func fault(of error: RestError) -> ServerFault? { nil }
 

@@ -84,6 +84,16 @@ public struct SOQLQuery: Sendable, Equatable {
       || SOQLQuery.selectsAllFields(tokens)
   }
 
+  /// The relationships in the select list: `Account` for `Account.Name`.
+  public var parents: [String] {
+    let list = (clauses[.select] ?? []).filter { !$0.hasPrefix("(") }.joined(), qualifiers = qualifiers
+    return list.split(separator: ",").compactMap { field in
+      var steps = field.split(separator: ".").map { SOQLQuery.trimmed($0) }
+      if let first = steps.first, steps.count > 1, qualifiers.contains(first.lowercased()) { steps.removeFirst() }
+      return steps.count > 1 && !steps[0].isEmpty ? steps[0] : nil
+    }
+  }
+
   /// What may stand before the name of a field: the type after `FROM` and its alias, in lower case.
   private var qualifiers: [String] {
     let source = (clauses[.from] ?? []).joined().split(separator: ",").first ?? ""

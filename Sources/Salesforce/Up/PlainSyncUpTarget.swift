@@ -42,7 +42,7 @@ struct RecordRequests {
   /// Returns why an entry cannot be sent: it has no type. The org would only say that there is no
   /// such resource, or no type 'null'.
   static func refusal(_ upload: PlannedUpload) -> UploadResult? {
-    guard upload.type == "null" else { return nil }
+    guard upload.type == "null" || upload.type.isEmpty else { return nil }
     return .failure(
       "INVALID_TYPE",
       "the entry has no type: set attributes.type to the name of the object, such as \"Contact\", as mobilesync.newRecord does")

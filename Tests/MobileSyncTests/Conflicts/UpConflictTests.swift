@@ -74,12 +74,14 @@ import Testing
   }
 
   /// A parent is an object or null in the entries; the org has no such field.
-  @Test(arguments: UploadKind.allCases, [true, false])
-  func syncUp_mergeWithAParentInTheEntry_asksForNoUnknownField(kind: UploadKind, hasParent: Bool) async throws {
-    let bench = try await SyncBench(kind: kind)
+  @Test(arguments: UploadKind.allCases, [(true, "ParentId, "), (false, "ParentId, "), (true, ""), (false, "")])
+  func syncUp_mergeWithAParentInTheEntry_asksForNoUnknownField(
+    kind: UploadKind, _ entry: (hasParent: Bool, fields: String)
+  ) async throws {
+    let bench = try await SyncBench(kind: kind), hasParent = entry.hasParent
     let id = try bench.addAccount("A", "base")
     if hasParent { try bench.change(id, ["ParentId": .string(try bench.addAccount("Parent"))]) }
-    let query = "SELECT Id, Name, Description, ParentId, Parent.Name, LastModifiedDate FROM Account WHERE Name = 'A'"
+    let query = "SELECT Id, Name, Description, \(entry.fields)Parent.Name, LastModifiedDate FROM Account WHERE Name = 'A'"
     let target: JSONObject = ["type": "soql", "query": .string(query)]
     _ = try await bench.manager.syncDown(target: target, options: nil, soupName: "accounts", syncName: nil)
     #expect(try (bench.entry(withId: id)?["Parent"]?.isNull == true) == !hasParent)
