@@ -320,6 +320,7 @@ extension MobileSyncAction {
       .required("soupName", .string),
       .optional("entryId", .integer),
       .optional("recordId", .string),
+      .optional("server", .boolean),
     ])
     static let fetchLayout = ArgumentRules([
       .optional("isGlobalStore", .boolean),
@@ -344,12 +345,14 @@ extension MobileSyncAction {
       .optional("entryId", .integer),
       .optional("syncId", .integer),
       .optional("syncName", .string),
+      .optional("run", .integer),
     ])
     static let getDirtyEntries = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),
       .optional("soupName", .string),
       .optional("state", .string),
+      .optional("run", .integer),
       .optional("withValues", .boolean),
     ])
     static let getOverview = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])

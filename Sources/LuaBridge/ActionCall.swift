@@ -76,7 +76,7 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   public var isLong: Bool {
     switch self {
     case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more, .cleanResyncGhosts, .verifySync, .restart, .fetchMetadata,
-      .fetchLayout, .planSync, .applyPlan:
+      .fetchLayout, .explainEntry, .planSync, .applyPlan:
       true
     default: false
     }

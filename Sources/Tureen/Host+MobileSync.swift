@@ -15,12 +15,18 @@ extension Host {
       return JSONValue.array(try core.user.setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     }
     if let answer = try look(action, call, core) { return answer.serialized() }
-    if action == .planSync {
+    switch action {
+    case .planSync:
       try plan(call, core, onUpdate: onUpdate)
       return nil
+    case .explainEntry:
+      try explain(call, core, onUpdate: onUpdate)
+      return nil
+    default: break
     }
     let manager = try core.manager(call.store)
     switch action {
+    case .applyPlan where call.value("allOrNothing")?.boolValue == true: try applyAll(manager, call, core.planServer, onUpdate)
     case .syncDown, .syncUp, .reSync, .ensureSync, .refresh, .more, .applyPlan:
       let state = try start(
         action, call, core, manager, { manager.tell($0, of: call.store, onUpdate) }, { onUpdate(.sync(SyncUpdate($0))) })
@@ -83,7 +89,7 @@ extension Host {
     if let soup, has("entryId") {
       found = try look.conflict(inSoup: soup, entryId: call.integer("entryId")).map { [$0] } ?? []
     } else {
-      found = try look.conflicts(inSoup: soup, sync: sync)
+      found = try look.conflicts(inSoup: soup, sync: sync, run: call.value("run")?.integerValue)
     }
     return .array(found.map { .object($0.json) })
   }
@@ -120,9 +126,7 @@ extension Host {
       for key in ["syncName", "syncType", "soupName", "target", "options"] { definition[key] = call.value(key) }
       return try manager.ensureSync(definition, onConflict: onConflict, onUpdate: report)
     case .applyPlan:
-      return try manager.applyPlan(
-        call.object("plan"), allOrNothing: call.value("allOrNothing")?.boolValue ?? false, server: core.planServer,
-        onConflict: onConflict, onUpdate: report)
+      return try manager.applyPlan(call.object("plan"), server: core.planServer, onConflict: onConflict, onUpdate: report)
     case .refresh: return try manager.refresh(try reference(call), onConflict: onConflict, onUpdate: report)
     case .more: return try manager.more(try reference(call), onConflict: onConflict, onUpdate: report)
     default: break
@@ -134,6 +138,25 @@ extension Host {
         target: target, options: options, soupName: soup, syncName: name, onConflict: onConflict, onUpdate: report)
       : manager.syncUp(
         target: target, options: options, soupName: soup, syncName: name, onConflict: onConflict, onUpdate: report)
+  }
+
+  /// Applies a plan if the server lets all of it go, which the run's looks show.
+  private func applyAll(
+    _ manager: SyncManager, _ call: ActionCall, _ server: @escaping @Sendable (SyncState) throws -> JSONObject,
+    _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    let plan = try call.object("plan"), store = call.store, cancellation = call.cancellation
+    manager.launch {
+      do {
+        try await manager.checkPlan(plan, server: server)
+        let state = try manager.applyPlan(
+          plan, allOrNothing: true, server: server, onConflict: { manager.tell($0, of: store, onUpdate) },
+          onUpdate: { onUpdate(.sync(SyncUpdate($0))) })
+        cancellation?.onCancel { manager.cancel(state.id) }
+      } catch {
+        onUpdate(.failed(SyncError(wrapping: error)))
+      }
+    }
   }
 
   private func cleanGhosts(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import MobileSync
+import Support
 import Tureen
 
 struct DoctorCommand: ParsableCommand {
@@ -43,9 +44,11 @@ struct DoctorCommand: ParsableCommand {
       let home = try HostSettings.resolvedHome(place.home)
       let found = try examine(home)
       if let report {
-        let file = try ByteOutput(replacing: report)
-        try file.write(JSONValue.object(found.json(without: home)).text + "\n")
-        try file.finish()
+        do {
+          try FileSystem.write(Array((JSONValue.object(found.json(without: home)).text + "\n").utf8), to: report)
+        } catch {
+          throw CommandFailure("cannot write the report to \(report): \(error)")
+        }
       }
       let output = ByteOutput()
       try output.write(

@@ -75,6 +75,15 @@ import Testing
     let soup = try #require(status["stores"]?.arrayValue?.first?["soups"]?.arrayValue?.first)
     let figures = ["dirty", "refused", "conflicts", "skipped", "waiting", "inDoubt", "held", "newConflicts"]
     #expect(figures.map { soup[$0]?.integerValue } == [6, 2, 3, 1, 0, 0, 0, 3], "\(soup)")
+    let table = try await tureen(place, "dirty"), blocks = try await tureen(place, "dirty", "--refused")
+    #expect(table.output.contains("SINCE") && table.output.contains("just now"), "\(table)")
+    #expect(blocks.output.contains("Email changed just now by edits.lua, refused\n"), "\(blocks)")
+    #expect(!blocks.output.contains("runs"), "it was one run")
+    _ = try await tureen(place, "sync", "contactsUp")
+    let again = try await tureen(place, "dirty", "--refused")
+    #expect(again.output.contains("\n  refused in 2 runs, last just now\n"), "\(again)")
+    let csv = try await tureen(place, "dirty", "--csv")
+    #expect(csv.output.split(separator: "\n").first?.hasSuffix(",since,by,runs,lastTry\r") != nil, "\(csv)")
     for (option, count) in [("--refused", 2), ("--conflicts", 3), ("--skipped", 1), ("--waiting", 0), ("--in-doubt", 0)] {
       let listed = try await tureen(place, "dirty", "--jsonl", option)
       #expect(listed.status == (count > 0 ? 2 : 0) && listed.output.split(separator: "\n").count == count, "\(option): \(listed)")
@@ -151,6 +160,34 @@ import Testing
     #expect(json.status == 2 && result["kept"]?.arrayValue?.first?["code"] == "cannotDiscard", "\(json)")
     #expect(try await entries(place).map { $0["entryId"] } == [3, 4, 5])
     #expect(try await tureen(place, "discard", "contacts", "--yes").status == 64)
+  }
+
+  /// What one run found is decided and dropped together; what another one left stays.
+  @Test func rows20And21_ofARun_areItsRecords() async throws {
+    let place = try await workplace()
+    _ = try await tureen(place, "sync", "contactsUp")
+    let edit =
+      #"{"soupName":"contacts","patches":[{"entryId":8,"set":{"Email":"nowhere"},"flags":{"__locally_updated__":true}}]}"#
+    #expect(try await tureen(place, "exec", "smartstore", "patchSoupEntries", edit).status == 0)
+    _ = try await tureen(place, "sync", "contactsUp")
+    func resolve(_ words: String...) async throws -> Child.Ended {
+      try await place.run(Built.tureen, ["conflicts", "resolve", "--home", place.home, "contacts", "--mine", "--run"] + words)
+    }
+    let none = try await resolve("1")
+    #expect(none.status == 0 && none.errors.contains("no conflicts in 'contacts' that run 1 found"), "\(none)")
+    let unknown = try await resolve("77")
+    #expect(unknown.status == 1 && unknown.errors.contains("no run 77"), "\(unknown)")
+    let resolved = try await resolve("2")
+    #expect(resolved.output.hasPrefix("3 conflicts resolved"), "\(resolved)")
+    #expect(try await resolve("2", "--all").status == 64)
+    // Those that are decided now, too: they are still unsent.
+    let discarded = try await tureen(place, "discard", "contacts", "--run", "2", "--created", "--yes")
+    #expect(discarded.status == 0, "\(discarded)")
+    #expect(try await entries(place).map { $0["entryId"] } == [8])
+    let last = try await tureen(place, "discard", "contacts", "--run", "3", "--yes")
+    #expect(last.status == 0 && last.output == "1 entry discarded\n", "\(last)")
+    let nothing = try await tureen(place, "discard", "contacts", "--run", "3", "--yes")
+    #expect(nothing.status == 0 && nothing.errors.contains("run 3 left no unsent entry in 'contacts'"), "\(nothing)")
   }
 
   @Test func row22_check_oldConflictIs0AndNewOneIs2() async throws {

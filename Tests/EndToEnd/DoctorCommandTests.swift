@@ -133,6 +133,8 @@ import Testing
       place, "--offline", "--report", place.path + "/report.json", environment: environment)
     #expect(status == 2 && found(checks, "sync", "fail", "canary-value-4711"), "\(ended)")
     #expect(server.requests.count == count, "offline sends nothing")
+    let mode = try FileManager.default.attributesOfItem(atPath: place.path + "/report.json")[.posixPermissions] as? Int
+    #expect(mode == 0o600)
     let report = try String(contentsOfFile: place.path + "/report.json", encoding: .utf8)
     #expect(
       !report.contains("canary") && !report.contains(place.home) && report.contains("the last run of sync 'down' failed"),
@@ -162,6 +164,17 @@ import Testing
     let soups = try await place.run(Built.tureen, ["soups", "--home", place.home, "--json", "contacts"])
     #expect(soups.output.contains("__local__"), "\(soups)")
     #expect(!(try await doctor(place, "--offline")).checks.contains { $0["text"]?.stringValue?.contains("__local__") == true })
+  }
+
+  @Test func row44_missingIndexOnTheId_isFoundAndMended() async throws {
+    let place = try await project()
+    let specs = #"{"soupName":"contacts","indexes":[{"path":"__local__","type":"string"}],"reIndexData":true}"#
+    let altered = try await place.run(Built.tureen, ["exec", "--home", place.home, "smartstore", "pgAlterSoup", specs])
+    #expect(altered.status == 0, "\(altered)")
+    let broken = try await doctor(place, "--offline")
+    #expect(broken.status == 2 && found(broken.checks, "config", "fail", "no index on 'Id'"), "\(broken.ended)")
+    #expect(found(try await doctor(place, "--offline", "--fix").checks, "config", "note", "mended"))
+    #expect(try await doctor(place, "--offline").status == 0)
   }
 
   @Test func row44_unsentEntriesWithoutASyncUp_areFound() async throws {

@@ -1197,12 +1197,12 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
 --- Lists the unresolved conflicts: entries that both sides changed.
----@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
+---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?, run: integer?}?
 ---@param success (fun(conflicts: tureen.SyncConflict[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
 ---@overload fun(success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?, run: integer?}?, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.getConflicts(filter, success, failure) end
@@ -1228,12 +1228,12 @@ function mobilesync.getOverview(success, failure) end
 
 --- Lists the entries with changes that the server lacks: why each one is not there yet, and what ends that. Changes
 --- nothing.
----@param filter {soupName: string?, state: string?, withValues: boolean?}?
+---@param filter {soupName: string?, state: string?, run: integer?, withValues: boolean?}?
 ---@param success (fun(entries: tureen.DirtyEntry[]): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
 ---@overload fun(success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, state: string?, withValues: boolean?}?, success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, state: string?, run: integer?, withValues: boolean?}?, success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(entries: tureen.DirtyEntry[]): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
 function mobilesync.getDirtyEntries(filter, success, failure) end
@@ -1292,15 +1292,18 @@ function mobilesync.planSync(syncIdOrName, options, success, failure) end
 function mobilesync.applyPlan(plan, options, success, failure) end
 
 --- Says why an entry looks as it does, and what the next sync up does with it. Also what happened to it, and where the
---- value of each field comes from. Changes nothing and asks no server.
+--- value of each field comes from. Changes nothing. It asks the server only with server.
 ---@param soupName tureen.SoupName
 ---@param entryIdOrRecordId integer|string
+---@param options {server: boolean?}?
 ---@param success (fun(told: tureen.EntryExplanation): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.Call? call  for tureen.cancel
+---@overload fun(soupName: tureen.SoupName, entryIdOrRecordId: integer|string, success: (fun(told: tureen.EntryExplanation): any)?, failure: tureen.Failure?): tureen.Call?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIdOrRecordId: integer|string, options: {server: boolean?}?, success: (fun(told: tureen.EntryExplanation): any)?, failure: tureen.Failure?): tureen.Call?
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: tureen.SoupName, entryIdOrRecordId: integer|string, success: (fun(told: tureen.EntryExplanation): any)?, failure: tureen.Failure?): tureen.Call?
 ---@nodiscard
-function mobilesync.explainEntry(soupName, entryIdOrRecordId, success, failure) end
+function mobilesync.explainEntry(soupName, entryIdOrRecordId, options, success, failure) end
 
 --- Saves the named syncs of usersyncs.json that are missing from the signed-in user's store or differ there. The first
 --- use of the store does the same.

@@ -15,9 +15,12 @@ extension SyncManager {
   ///   - soupName: Limits the result to one soup; nil for all.
   ///   - sync: Limits the result to conflicts that this sync detected last; nil for all. Unless
   ///     some were resolved since, their number is ``SyncCounts/conflicting`` of its last run.
-  /// - Throws: ``SyncError`` `.noSuchSync`; `StoreError` `.noSuchSoup`.
-  public func conflicts(inSoup soupName: String? = nil, sync: SyncReference? = nil) throws -> [SyncConflict] {
-    try look.conflicts(inSoup: soupName, sync: sync)
+  ///   - run: Limits the result to conflicts that this run found; nil for all.
+  /// - Throws: ``SyncError`` `.noSuchSync`, `.noSuchRun`; `StoreError` `.noSuchSoup`.
+  public func conflicts(
+    inSoup soupName: String? = nil, sync: SyncReference? = nil, run: Int64? = nil
+  ) throws -> [SyncConflict] {
+    try look.conflicts(inSoup: soupName, sync: sync, run: run)
   }
 
   /// Returns the conflict of one entry; nil if it has none.
@@ -28,7 +31,7 @@ extension SyncManager {
 
   /// Returns a stream of the conflicts that runs detect from now on, as listeners get them. It ends
   /// when the manager shuts down. A reader that falls behind misses the oldest ones;
-  /// ``conflicts(inSoup:sync:)`` returns all.
+  /// ``conflicts(inSoup:sync:run:)`` returns all.
   public func conflictUpdates() -> AsyncStream<SyncConflict> { conflictHub.stream { _ in true } }
 
   // MARK: Resolving

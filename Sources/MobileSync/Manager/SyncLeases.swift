@@ -47,7 +47,7 @@ final class SyncLeases: Sendable {
     return lease
   }
 
-  private func runningElsewhere(_ id: Int64, _ owner: String, in transaction: StoreTransaction) throws -> SyncError {
+  func runningElsewhere(_ id: Int64, _ owner: String, in transaction: StoreTransaction) throws -> SyncError {
     let name = try SyncsSoup.find(.id(id), in: transaction)?.name.map { "sync '\($0)' (\(id))" } ?? "sync \(id)"
     return SyncError(.runningElsewhere, "\(name) is still running in \(SyncLeases.place(of: owner))", isRetryable: true)
   }

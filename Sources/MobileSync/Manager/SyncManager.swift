@@ -192,7 +192,7 @@ public final class SyncManager: Sendable {
   func checkNotRunning(_ id: Int64, now: Int64, _ transaction: StoreTransaction) throws {
     if isRunning(id) { throw SyncError.alreadyRunning(id) }
     if let lease = try transaction.lease(SyncLeases.name(id)), leases.isHeld(lease, now: now) {
-      throw SyncError(.runningElsewhere, "sync \(id) is still running in another process", isRetryable: true)
+      throw try leases.runningElsewhere(id, lease.owner, in: transaction)
     }
   }
 

@@ -31,10 +31,14 @@ struct DirtyReader {
   }
 
   /// Returns the entries of a soup with local changes, by id.
-  /// - Parameter states: Only entries in these states; nil for all.
-  func entries(in soup: String, _ states: Set<DirtyEntry.State>?) throws -> [DirtyEntry] {
+  /// - Parameters:
+  ///   - states: Only entries in these states; nil for all.
+  ///   - candidates: Only these entries; nil for all.
+  func entries(
+    in soup: String, _ states: Set<DirtyEntry.State>?, among candidates: Set<Int64>? = nil
+  ) throws -> [DirtyEntry] {
     var found: [DirtyEntry] = []
-    try forEach(in: soup) { entry, object, base, own, known in
+    try forEach(in: soup, among: candidates) { entry, object, base, own, known in
       guard states?.contains(entry.state) ?? true else { return }
       found.append(try described(entry, object, base, own, known))
     }

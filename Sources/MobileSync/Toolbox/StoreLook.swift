@@ -35,20 +35,32 @@ public struct StoreLook: Sendable {
   /// - Parameters:
   ///   - soupName: Limits the list to a soup; nil for all.
   ///   - states: Limits the list to these states; nil for all.
-  /// - Throws: `StoreError` `.noSuchSoup`.
-  public func dirtyEntries(inSoup soupName: String? = nil, states: Set<DirtyEntry.State>? = nil) throws -> [DirtyEntry] {
+  ///   - run: Limits the list to what this run refused, skipped or found in conflict; nil for all.
+  /// - Throws: `StoreError` `.noSuchSoup`; ``SyncError`` `.noSuchRun`.
+  public func dirtyEntries(
+    inSoup soupName: String? = nil, states: Set<DirtyEntry.State>? = nil, run: Int64? = nil
+  ) throws -> [DirtyEntry] {
     // A history that cannot be read hides nothing else.
     let stories = try? store.readBlocking { try UnsentStories($0, soup: soupName) }
     return try store.readBlocking { snapshot in
       let soups = try soupName.map { [$0] } ?? snapshot.soupNames().filter { $0 != SyncsSoup.name }
-      let reader = try DirtyReader(self, snapshot, stories)
-      return try soups.flatMap { try reader.entries(in: $0, states) }
+      let reader = try DirtyReader(self, snapshot, stories), left = try entriesLeft(by: run, snapshot)
+      return try soups.flatMap { soup in
+        try reader.entries(in: soup, states, among: left.map { try $0[snapshot.soupNumber(of: soup)] ?? [] })
+      }
     }
   }
 
-  /// Returns the conflicts of a store; see ``SyncManager/conflicts(inSoup:sync:)``.
-  public func conflicts(inSoup soupName: String? = nil, sync: SyncReference? = nil) throws -> [SyncConflict] {
+  private func entriesLeft(by run: Int64?, _ snapshot: StoreSnapshot) throws -> [Int64: Set<Int64>]? {
+    try run.map { try HistoryReader(snapshot, now: now()).entriesLeft(by: $0) }
+  }
+
+  /// Returns the conflicts of a store; see ``SyncManager/conflicts(inSoup:sync:run:)``.
+  public func conflicts(
+    inSoup soupName: String? = nil, sync: SyncReference? = nil, run: Int64? = nil
+  ) throws -> [SyncConflict] {
     try store.readBlocking { snapshot in
+      let left = try entriesLeft(by: run, snapshot)
       var syncId: Int64?
       if let sync {
         guard try snapshot.soupExists(SyncsSoup.name), let found = try SyncsSoup.find(sync, in: snapshot) else {
@@ -59,7 +71,9 @@ public struct StoreLook: Sendable {
       let soups = try soupName.map { [$0] } ?? snapshot.soupsInConflict()
       var policies = ConflictPolicies()
       return try soups.flatMap { soup in
-        try snapshot.conflicts(in: soup).filter { syncId == nil || $0.syncId == syncId }
+        let among = try left.map { try $0[snapshot.soupNumber(of: soup)] ?? [] }
+        return try snapshot.conflicts(in: soup)
+          .filter { (syncId == nil || $0.syncId == syncId) && among?.contains($0.entryId) ?? true }
           .compactMap { try snapshot.syncConflict($0, in: soup, &policies) }
       }
     }

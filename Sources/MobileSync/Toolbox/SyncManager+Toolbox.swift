@@ -12,9 +12,12 @@ extension SyncManager {
   /// - Parameters:
   ///   - soupName: Limits the list to a soup; nil for all.
   ///   - states: Limits the list to these states; nil for all.
-  /// - Throws: `StoreError` `.noSuchSoup`.
-  public func getDirtyEntries(inSoup soupName: String? = nil, states: Set<DirtyEntry.State>? = nil) throws -> [DirtyEntry] {
-    try look.dirtyEntries(inSoup: soupName, states: states)
+  ///   - run: Limits the list to what this run refused, skipped or found in conflict; nil for all.
+  /// - Throws: `StoreError` `.noSuchSoup`; ``SyncError`` `.noSuchRun`.
+  public func getDirtyEntries(
+    inSoup soupName: String? = nil, states: Set<DirtyEntry.State>? = nil, run: Int64? = nil
+  ) throws -> [DirtyEntry] {
+    try look.dirtyEntries(inSoup: soupName, states: states, run: run)
   }
 
   /// Returns what the runs of the syncs did, newest first, as far as the store's history goes back.
@@ -35,6 +38,18 @@ extension SyncManager {
   /// - Throws: `StoreError` `.noSuchSoup`.
   public func explainEntry(_ soupName: String, recordId: String) throws -> EntryExplanation {
     try look.explain(recordId: recordId, in: soupName)
+  }
+
+  /// Explains an entry as scripts get it: what the next sync up does is the planner's verdict.
+  /// - Parameters:
+  ///   - soupName: The soup.
+  ///   - entryId: The entry.
+  ///   - asksServer: Whether an entry with local changes is compared with the server, as the next sync up does.
+  /// - Throws: `StoreError` `.noSuchSoup`; errors of the server if it is asked.
+  public func explainEntry(_ soupName: String, entryId: Int64, asksServer: Bool) async throws -> EntryExplanation {
+    var told = try await look.store.read { [look] in try look.explain(entry: entryId, in: soupName, $0) }
+    try await planner().complete(&told, asksServer: asksServer)
+    return told
   }
 
   /// Drops local changes: an entry becomes what the server is known to have. A deletion is taken back. All in one

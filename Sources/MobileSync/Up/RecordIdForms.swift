@@ -9,9 +9,11 @@ extension StoreTransaction {
   ///   - path: The field with the id.
   ///   - fields: The fields of the entries if the id is their own; nil if it is another record's.
   ///   - canonical: Returns the server's form of an id.
+  /// - Returns: The rewritten entries, each with the version that it had before.
   func writeServerIds(
     in soup: String, at path: String, own fields: TargetFields?, _ canonical: @escaping (String) -> String
-  ) throws {
+  ) throws -> [(entryId: Int64, version: Int64)] {
+    var rewritten: [(entryId: Int64, version: Int64)] = []
     let ids = try externalIds(in: soup, path: path, ownedBy: nil, dirty: true)
     for (old, new) in ids.lazy.map({ ($0, canonical($0)) }) where old != new {
       for id in try entryIds(in: soup, where: path, equals: .text(old)) {
@@ -19,6 +21,7 @@ extension StoreTransaction {
         let base = try base(of: id, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
         let (member, value) = Projection.member(.string(new), at: path, in: try row.object())
         _ = try patch(id, in: soup, setting: [member: value])
+        rewritten.append((id, row.version))
         if var attempt = try unsettledUpload(of: id, in: soup), attempt.version == row.version,
           let version = try entry(id, in: soup)?.version
         {
@@ -33,6 +36,7 @@ extension StoreTransaction {
         if let fields { try absorbDuplicates(of: id, recordId: new, in: soup, fields, created: nil, updated: []) }
       }
     }
+    return rewritten
   }
 }
 
@@ -45,8 +49,11 @@ extension RunRecord {
     }
     guard isNeeded else { return }
     if let recorder = environment.intent.recorder { return recorder.note(unknown: "ids of 15 characters are sent with 18") }
-    try await save(.pulled) { transaction, _ in
+    let rewritten = try await save(.pulled) { transaction, _ in
       try transaction.writeServerIds(in: soup, at: path, own: fields, service.canonicalId)
     }
+    // The plan that is applied saw them in the earlier version.
+    guard let limit = environment.limit else { return }
+    for (id, version) in rewritten where limit.allows(id, version: version, in: soup) { limit.noteWritten(id, in: soup) }
   }
 }

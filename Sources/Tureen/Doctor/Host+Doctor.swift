@@ -124,11 +124,11 @@ extension Host {
     if check.details["abandoned"] == true, let id = check.details["syncId"]?.integerValue {
       // Reading the state makes STOPPED of a RUNNING without a process.
       guard try core.manager(store).getSyncStatus(.id(id))?.status == .stopped else { return nil }
-    } else if check.details["missingIndex"] == .string(LocalFieldPath.local), let soup = check.details["soup"]?.stringValue {
+    } else if let path = check.details["missingIndex"]?.stringValue, let soup = check.details["soup"]?.stringValue {
       let opened = try core.store(store)
       let specs = try opened.readBlocking { try $0.indexSpecs(of: soup) }
       try opened.alterSoup(
-        soup, indexSpecs: specs + [IndexSpec(path: LocalFieldPath.local, type: .string)], reIndexData: true)
+        soup, indexSpecs: specs + [IndexSpec(path: path, type: .string)], reIndexData: true)
     } else if let path = check.details["staleIndex"]?.stringValue, let soup = check.details["soup"]?.stringValue {
       try core.store(store).reIndexSoup(soup, paths: [path])
     } else {
@@ -159,11 +159,6 @@ extension Host {
       return [HealthCheck("net", .skipped, "not asked: \(ErrorWords.of(error))")]
     }
   }
-}
-
-/// Paths that every synced soup has.
-enum LocalFieldPath {
-  static let local = "__local__"
 }
 
 enum ErrorWords {

@@ -27,13 +27,28 @@ extension Host {
     return try run.map { try look.runJSON($0) } ?? look.runsJSON(filter)
   }
 
-  func explain(_ call: ActionCall, _ look: StoreLook, _ core: HostCore) throws -> JSONObject {
-    let told = try explanation(call, look), planner = try core.planner(call.store)
-    // The planner tells what the next run does, since it is the same code.
-    return try Blocking.run {
-      var told = told
-      await planner.complete(&told)
-      return told.json
+  /// Explains an entry. Answers at once unless the server is asked.
+  func explain(_ call: ActionCall, _ core: HostCore, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    let told = try explanation(call, try core.look(call.store)), planner = try core.planner(call.store)
+    guard call.value("server")?.boolValue ?? false else {
+      // The planner tells what the next run does, since it is the same code.
+      let json = try Blocking.run {
+        var told = told
+        await planner.complete(&told)
+        return told.json
+      }
+      return onUpdate(.finished(JSONValue.object(json).serialized()))
+    }
+    try core.requireServer()
+    let manager = try core.manager(call.store), asking = core.planner(manager)
+    manager.launch {
+      do {
+        var told = told
+        try await asking.complete(&told, asksServer: true)
+        onUpdate(.finished(JSONValue.object(told.json).serialized()))
+      } catch {
+        onUpdate(.failed(SyncError(wrapping: error)))
+      }
     }
   }
 

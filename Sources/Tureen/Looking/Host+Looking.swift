@@ -13,7 +13,6 @@ extension Host {
     case .getOverview: return try overview(call, core)
     case .getDirtyEntries: return try dirtyEntries(call, try core.look(call.store))
     case .getRuns: return .object(try runs(call, try core.look(call.store)))
-    case .explainEntry: return .object(try explain(call, try core.look(call.store), core))
     case .getConflicts:
       let look = core.parts.settings.looksOnly ? try core.look(call.store) : try core.manager(call.store).look
       return try conflicts(call, look)
@@ -30,7 +29,8 @@ extension Host {
       }
       states = [state]
     }
-    let found = try look.dirtyEntries(inSoup: call.value("soupName")?.stringValue, states: states)
+    let found = try look.dirtyEntries(
+      inSoup: call.value("soupName")?.stringValue, states: states, run: call.value("run")?.integerValue)
     let withValues = call.value("withValues")?.boolValue ?? false
     return .array(found.map { .object(withValues ? $0.jsonWithValues : $0.json) })
   }

@@ -12,9 +12,7 @@ extension Host {
     let asksServer = call.value("server")?.boolValue ?? false
     let most = call.value("maxRequests")?.integerValue.map { Int(clamping: $0) } ?? Planner.mostLooks
     guard !core.parts.settings.looksOnly else {
-      guard !asksServer else {
-        throw SyncError(.invalidArguments, "server: this host only looks into its stores and asks no server")
-      }
+      if asksServer { try core.requireServer() }
       let planner = try core.planner(call.store)
       return onUpdate(.finished(try Blocking.run { JSONValue.object(try await planner.plan(reference).json).serialized() }))
     }
@@ -31,6 +29,13 @@ extension Host {
 }
 
 extension HostCore {
+  /// - Throws: ``SyncError`` `.invalidArguments` in a host that only looks into its stores.
+  func requireServer() throws {
+    guard !parts.settings.looksOnly else {
+      throw SyncError(.invalidArguments, "server: this host only looks into its stores and asks no server")
+    }
+  }
+
   /// Returns a planner that only looks into a store.
   func planner(_ reference: StoreReference) throws -> Planner {
     let look = StoreLook(

@@ -11,6 +11,7 @@ struct ConflictsResolveCommand: ParsableCommand {
     usage: """
       tureen conflicts resolve [<options>] <soup> <entries> ...
              tureen conflicts resolve [<options>] <soup> --all
+             tureen conflicts resolve [<options>] <soup> --run <run>
       """,
     discussion: """
       --mine lets the local changes win; what only the server changed comes in. --theirs takes the server's version; all local \
@@ -56,6 +57,9 @@ struct ConflictsResolveCommand: ParsableCommand {
   @Flag(help: "All conflicts of the soup.")
   var all = false
 
+  @Option(name: .customLong("run"), help: "All conflicts that this run found.")
+  var ofRun: Int64?
+
   @Flag(exclusivity: .exclusive)
   var side: Side?
 
@@ -83,8 +87,8 @@ struct ConflictsResolveCommand: ParsableCommand {
   }
 
   func validate() throws {
-    guard all == entries.isEmpty else {
-      throw ValidationError(all ? "name entries or give --all, not both" : "name entries, or give --all")
+    guard [!entries.isEmpty, all, ofRun != nil].count(where: { $0 }) == 1 else {
+      throw ValidationError("name entries, or give --all or --run, one of them")
     }
     guard side != nil || !fields.isEmpty else { throw ValidationError("say how: --mine, --theirs, --merge or --field") }
     _ = try decided()
@@ -95,10 +99,12 @@ struct ConflictsResolveCommand: ParsableCommand {
     try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference) { calls in
       try calls.requireStore(store.project, mayBeNew: false)
       _ = try calls.indexSpecs(of: soup)
-      let known = try calls.value("mobilesync", "getConflicts", ["soupName": .string(soup)]).arrayValue ?? []
-      let ids = all ? known.map { $0.figure("entryId") } : entries
+      var filter: JSONObject = ["soupName": .string(soup)]
+      filter["run"] = ofRun.map { .integer($0) }
+      let known = try calls.value("mobilesync", "getConflicts", filter).arrayValue ?? []
+      let ids = entries.isEmpty ? known.map { $0.figure("entryId") } : entries
       guard !ids.isEmpty else {
-        complain("there are no conflicts in '\(soup)'", .notice)
+        complain("there are no conflicts in '\(soup)'" + (ofRun.map { " that run \($0) found" } ?? ""), .notice)
         return 0
       }
       if let loss = decision.loss(ids.count) { try Question.confirm("\(loss) of '\(soup)'.", isConfirmed: yes) }

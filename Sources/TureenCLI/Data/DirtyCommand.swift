@@ -140,12 +140,14 @@ struct DirtyText {
 
   var table: String {
     let columns: [TextTable.Column] = [
-      .init("SOUP"), .init("ENTRY", isNumeric: true), .init("WHAT"), .init("CHANGE"), .init("STATE"), .init("REASON"),
+      .init("SOUP"), .init("ENTRY", isNumeric: true), .init("WHAT"), .init("CHANGE"), .init("STATE"), .init("SINCE"),
+      .init("REASON"),
     ]
     let rows = entries.map { entry in
       [
         Self.string(entry, "soupName"), "\(entry.figure("entryId"))", Self.title(entry), Self.change(entry),
-        Self.word(Self.string(entry, "state")), entry["reason"]?["text"]?.stringValue ?? "",
+        Self.word(Self.string(entry, "state")), entry["since"]?.integerValue.map { Ago.span($0) } ?? "",
+        entry["reason"]?["text"]?.stringValue ?? "",
       ]
     }
     return TextTable.text(columns, rows, width: TerminalWidth.columns) + "\n"
@@ -172,10 +174,14 @@ struct DirtyText {
     let place = "\(Self.string(entry, "soupName")) \(entry.figure("entryId"))"
     let state = Self.word(Self.string(entry, "state"))
     let verb = Self.string(entry, "action") == "update" && !Self.fields(entry).isEmpty ? " changed" : ""
-    let head = "\(place)  \(Self.title(entry))  \(Self.change(entry))\(verb), \(state)"
+    let head = "\(place)  \(Self.title(entry))  \(Self.change(entry))\(verb)\(Self.origin(entry)), \(state)"
     var lines = WrappedText.lines(TextTable.cell(head), width: width, hanging: 2)
     if let reason = entry["reason"]?["text"]?.stringValue, !reason.isEmpty {
       lines += WrappedText.lines("  " + TextTable.cell(reason), width: width, hanging: 2)
+    }
+    if entry.figure("runs") > 1 {
+      let last = entry["lastTry"]?.integerValue.map { ", last \(Ago.text($0))" } ?? ""
+      lines.append("  \(state) in \(entry.figure("runs")) runs\(last)")
     }
     for value in entry["values"]?.arrayValue ?? [] {
       let before = value["base"].map { Self.shown($0) } ?? "", after = value["value"].map { Self.shown($0) } ?? ""
@@ -183,6 +189,13 @@ struct DirtyText {
       lines += WrappedText.lines("  " + TextTable.cell("\(Self.string(value, "name"))  \(change)"), width: width, hanging: 4)
     }
     return (lines + remedies(entry)).map { $0 + "\n" }.joined()
+  }
+
+  /// ` 4 h ago by silva.lua`, as far as the history says so.
+  private static func origin(_ entry: JSONValue) -> String {
+    guard let since = entry["since"]?.integerValue else { return "" }
+    let by = ActorText.title(entry["by"])
+    return " \(Ago.text(since))" + (by.isEmpty ? "" : " by \(by)")
   }
 
   private static func shown(_ value: JSONValue) -> String { value.stringValue ?? (value.isNull ? "(none)" : value.text) }
@@ -203,7 +216,8 @@ struct DirtyText {
   static func csv(_ entries: [JSONValue]) -> [UInt8] {
     var text: [UInt8] = []
     let names = ["soupName", "entryId", "recordId", "title", "action", "state"]
-    CSVText.append(names + ["fields", "reasonCode", "reason", "until", "syncName", "remedies"], to: &text)
+    CSVText.append(
+      names + ["fields", "reasonCode", "reason", "until", "syncName", "remedies", "since", "by", "runs", "lastTry"], to: &text)
     for entry in entries {
       func cell(_ value: JSONValue?) -> String { value.map { $0.stringValue ?? ($0.isNull ? "" : $0.text) } ?? "" }
       let lists = ["fields", "remedies"].map { key in
@@ -213,7 +227,8 @@ struct DirtyText {
         names.map { cell(entry[$0]) }
           + [
             lists[0], cell(entry["reason"]?["code"]), cell(entry["reason"]?["text"]), cell(entry["until"]),
-            cell(entry["syncName"]), lists[1],
+            cell(entry["syncName"]), lists[1], cell(entry["since"]), ActorText.title(entry["by"]), cell(entry["runs"]),
+            cell(entry["lastTry"]),
           ],
         to: &text)
     }

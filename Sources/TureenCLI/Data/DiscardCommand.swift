@@ -10,6 +10,7 @@ struct DiscardCommand: ParsableCommand {
     usage: """
       tureen discard [<options>] <soup> <entries> ...
              tureen discard [<options>] <soup> --refused
+             tureen discard [<options>] <soup> --run <run>
       """,
     discussion: """
       A deletion is taken back, and an entry in conflict takes the server's version. An entry that was created here is only \
@@ -32,6 +33,10 @@ struct DiscardCommand: ParsableCommand {
   @Flag(help: "All entries of the soup that the server refused.")
   var refused = false
 
+  @Option(
+    name: .customLong("run"), help: "All entries that this run refused, skipped or found in conflict, and that are still unsent.")
+  var ofRun: Int64?
+
   @Option(name: .customLong("field"), help: "Only this field gets its earlier value. May be given several times.")
   var fields: [String] = []
 
@@ -48,8 +53,8 @@ struct DiscardCommand: ParsableCommand {
   @OptionGroup var place: HostOptions
 
   func validate() throws {
-    guard refused == entries.isEmpty else {
-      throw ValidationError(refused ? "name entries or give --refused, not both" : "name entries, or give --refused")
+    guard [!entries.isEmpty, refused, ofRun != nil].count(where: { $0 }) == 1 else {
+      throw ValidationError("name entries, or give --refused or --run, one of them")
     }
   }
 
@@ -57,9 +62,9 @@ struct DiscardCommand: ParsableCommand {
     try BridgeCalls.run(place, configDirectory: store.project.folder, store: store.reference, isJSON: json) { calls in
       try calls.requireStore(store.project, mayBeNew: false)
       _ = try calls.indexSpecs(of: soup)
-      let ids = try refused ? refusedIds(calls) : entries
+      let ids = try entries.isEmpty ? left(calls) : entries
       guard !ids.isEmpty else {
-        complain("no entry of '\(soup)' is refused", .notice)
+        complain(ofRun.map { "run \($0) left no unsent entry in '\(soup)'" } ?? "no entry of '\(soup)' is refused", .notice)
         return 0
       }
       try Question.confirm(question(ids, calls), isConfirmed: yes)
@@ -70,8 +75,11 @@ struct DiscardCommand: ParsableCommand {
     }
   }
 
-  private func refusedIds(_ calls: BridgeCalls) throws -> [Int64] {
-    let found = try calls.value("mobilesync", "getDirtyEntries", ["soupName": .string(soup), "state": "refused"])
+  /// Returns the entries that the server refused, or that a run left behind.
+  private func left(_ calls: BridgeCalls) throws -> [Int64] {
+    var filter: JSONObject = ["soupName": .string(soup)]
+    if let ofRun { filter["run"] = .integer(ofRun) } else { filter["state"] = "refused" }
+    let found = try calls.value("mobilesync", "getDirtyEntries", filter)
     return (found.arrayValue ?? []).compactMap { $0["entryId"]?.integerValue }
   }
 

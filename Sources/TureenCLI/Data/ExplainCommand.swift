@@ -11,9 +11,9 @@ struct ExplainCommand: ParsableCommand {
       The first sentence says it all; below are what the next sync up does, and what happened, newest first, as far as the \
       store's history goes back. Times are UTC. --id also finds records that have left the soup.
 
-      Changes nothing and sends nothing.
+      Changes nothing, and sends nothing without --server.
       """
-        + ExitStatus.helpOfReading(failed: "there is no such store or soup, or it cannot be read"))
+        + ExitStatus.helpOfReading(failed: "there is no such store or soup, it cannot be read, or the server refuses"))
 
   @Argument(help: "The soup.", completion: NameCompletion.soup)
   var soup: String
@@ -23,6 +23,9 @@ struct ExplainCommand: ParsableCommand {
 
   @Option(name: .customLong("id"), help: "The server's id of the record, in place of the entry's number.")
   var recordId: String?
+
+  @Flag(help: "Ask the server as the next sync up does, if the entry has local changes.")
+  var server = false
 
   @Flag(help: "Also print each field with its value and where that comes from.")
   var fields = false
@@ -39,10 +42,11 @@ struct ExplainCommand: ParsableCommand {
 
   func run() throws {
     try BridgeCalls.run(
-      place, configDirectory: store.project.folder, store: store.reference, isJSON: json, looksOnly: true
+      place, configDirectory: store.project.folder, store: store.reference, isJSON: json, looksOnly: !server
     ) { calls in
       try calls.requireStore(store.project, mayBeNew: false)
       var arguments: JSONObject = ["soupName": .string(soup)]
+      if server { arguments["server"] = true }
       arguments["entryId"] = entry.map { .integer($0) }
       arguments["recordId"] = recordId.map { .string($0) }
       let told = try calls.value("mobilesync", "explainEntry", arguments), output = ByteOutput()
@@ -90,9 +94,12 @@ struct ExplanationText {
 
   private var fieldTable: String {
     let rows = (told["fields"]?.arrayValue ?? []).map { field in
-      [field["name"]?.stringValue ?? "", Self.shown(field["value"]), Self.shown(field["base"]), origin(field["from"])]
+      [
+        field["name"]?.stringValue ?? "", Self.shown(field["value"]), Self.shown(field["base"]), Self.shown(field["server"]),
+        origin(field["from"]),
+      ]
     }
-    let columns = ["FIELD", "HERE", "BEFORE", "FROM"].map { TextTable.Column($0) }
+    let columns = ["FIELD", "HERE", "BEFORE", "SERVER", "FROM"].map { TextTable.Column($0) }
     return "\n" + TextTable.text(columns, rows, width: TerminalWidth.columns)
   }
 

@@ -40,4 +40,7 @@ enum Ago {
     default: return "\(minutes / 1440) days ago"
     }
   }
+
+  /// `just now`, `35 min`, `14 h`, `3 days`: for a column of a table.
+  static func span(_ time: Int64) -> String { text(time).replacing(" ago", with: "") }
 }

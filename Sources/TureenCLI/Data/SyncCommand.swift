@@ -45,6 +45,11 @@ struct SyncCommand: ParsableCommand {
   @Flag(help: "After each sync down remove clean entries that the server would no longer send.")
   var ghosts = false
 
+  @Option(
+    help: ArgumentHelp(
+      "End a run as FAILED when it has sent this many requests; what was stored until then stays.", valueName: "count"))
+  var maxRequests: Int64?
+
   @Option(help: "Run the syncs again and again in this interval, such as 90s, 15m or 1h30m.")
   var every: String?
 
@@ -63,6 +68,7 @@ struct SyncCommand: ParsableCommand {
   func validate() throws {
     if all, !names.isEmpty { throw ValidationError("name syncs or give --all, not both") }
     if !all, names.isEmpty { throw ValidationError("name a sync, or give --all; tureen syncs lists them") }
+    if let maxRequests, maxRequests < 1 { throw ValidationError("--max-requests \(maxRequests): give 1 or more") }
     _ = try repetition()
   }
 
@@ -160,7 +166,7 @@ struct SyncCommand: ParsableCommand {
 
   private func runAlone(_ sync: SyncSummary, _ calls: BridgeCalls) throws -> SyncRun.End {
     do {
-      let ended = SyncSummary(state: try calls.value("mobilesync", "reSync", ["syncName": .string(sync.name)]))
+      let ended = SyncSummary(state: try calls.value("mobilesync", "reSync", arguments(sync)))
       let removed = ghosts && !sync.isUp && ended.status == "DONE" ? try cleanGhosts(sync, calls) : nil
       try say(ended, removed, calls)
       if ended.status == "STOPPED", ended.state["hasMore"]?.boolValue != true { return .failed(ExitStatus.tryAgain) }
@@ -175,7 +181,13 @@ struct SyncCommand: ParsableCommand {
   }
 
   private func cleanGhosts(_ sync: SyncSummary, _ calls: BridgeCalls) throws(CallFailure) -> Int64 {
-    try calls.value("mobilesync", "cleanResyncGhosts", ["syncName": .string(sync.name)]).integerValue ?? 0
+    try calls.value("mobilesync", "cleanResyncGhosts", arguments(sync)).integerValue ?? 0
+  }
+
+  private func arguments(_ sync: SyncSummary) -> JSONObject {
+    var arguments: JSONObject = ["syncName": .string(sync.name)]
+    arguments["maxRequests"] = maxRequests.map { .integer($0) }
+    return arguments
   }
 
   private func say(_ sync: SyncSummary, _ ghosts: Int64?, _ calls: BridgeCalls) throws {

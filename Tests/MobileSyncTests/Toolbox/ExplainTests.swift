@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 import SandboxOrg
 import SmartStore
 import TestSupport
@@ -164,6 +165,31 @@ import Testing
         }
       }
     }
+    await bench.close()
+  }
+
+  /// The server's value, and what the run does in view of it.
+  @Test(arguments: UploadKind.allCases) func explain_askingTheServer_isTheRunsOwnLook(kind: UploadKind) async throws {
+    let bench = try await bench(kind)
+    let (id, entryId) = try await bench.syncedAccount(), runs = try bench.runs().count
+    func asked() async throws -> EntryExplanation {
+      try await bench.manager.explainEntry("accounts", entryId: entryId, asksServer: true)
+    }
+    bench.org.clearRequests()
+    #expect(try await asked().next.isEmpty && bench.requests().isEmpty, "a clean entry")
+    try bench.edit(id, ["Description": "mine"])
+    #expect(try await asked().next.map(\.expect) == [.send])
+    try bench.change(id, ["Description": "theirs"])
+    let unasked = try await bench.manager.explainEntry("accounts", entryId: entryId, asksServer: false)
+    #expect(unasked.next.map(\.expect) == [.send])
+    let told = try await asked()
+    #expect(told.next.map(\.expect) == [.conflict] && told.next[0].text.hasPrefix("accountsUp leaves it"), "\(told.next)")
+    let field = try #require(told.json["fields"]?.arrayValue?.first { $0["name"] == "Description" })
+    #expect(field["server"] == "theirs" && field["base"] == "base" && field["value"] == "mine", "\(field)")
+    #expect(try bench.manager.conflicts().isEmpty && bench.runs().count == runs, "nothing was written")
+    #expect(!bench.requests().contains { $0.hasPrefix("PATCH") || $0.hasPrefix("DELETE") }, "\(bench.requests())")
+    try bench.org.faults.add(.serverError(), when: .nth(1), path: "**")
+    await #expect(throws: RestError.self) { _ = try await asked() }
     await bench.close()
   }
 

@@ -9,6 +9,14 @@ import Testing
 @testable import Salesforce
 
 extension SyncBench {
+  /// A bench whose accounts are all older than what a re-sync looks back.
+  static func aged(accounts: Int = 5, pageSize: Int = 2) async throws -> SyncBench {
+    let bench = try await SyncBench(accounts: accounts, pageSize: pageSize)
+    bench.clock.advance(by: 300)
+    _ = try await bench.down(name: "s")
+    return bench
+  }
+
   func verify(_ level: VerifyLevel = .content, name: String = "s", repair: Bool = false, max: Int? = nil) async throws
     -> VerifyResult
   {
@@ -47,12 +55,8 @@ extension SyncBench {
 
 /// Rows 36 to 39: a soup is what its server would send, or the comparison says why not.
 @Suite struct VerifyTests {
-  /// A bench whose accounts are all older than what a re-sync looks back.
   private func bench(accounts: Int = 5, pageSize: Int = 2) async throws -> SyncBench {
-    let bench = try await SyncBench(accounts: accounts, pageSize: pageSize)
-    bench.clock.advance(by: 300)
-    _ = try await bench.down(name: "s")
-    return bench
+    try await SyncBench.aged(accounts: accounts, pageSize: pageSize)
   }
 
   private func expectEqual(_ bench: SyncBench, _ count: Int, name: String = "s", after what: String) async throws {
@@ -332,70 +336,6 @@ extension SyncBench {
     let changed = try await bench.verify()
     #expect(SyncBench.lines(changed.different) == ["accounts 2 behind Name"], "\(changed)")
     #expect(changed.different[0].text.contains("changed here"))
-    await bench.close()
-  }
-
-  // MARK: Row 39
-
-  @Test func row39_repair_isEqualThenAndLeavesEdits() async throws {
-    let bench = try await bench(accounts: 50, pageSize: 10)
-    try bench.updateLocally("Account 9", ["Description": "mine"])
-    try bench.store.remove([bench.entryId("Account 3")], from: "accounts")
-    try bench.tamper("Account 4", ["Description": "stale"])
-    for name in ["Account 5", "Account 9"] { try bench.org.delete("Account", id: bench.id(name)) }
-    let before = try #require(try bench.manager.getSyncStatus(.name("s"))), mine = try bench.entry(named: "Account 9")
-    let result = try await bench.verify(repair: true)
-    #expect(result.repair == VerifyResult.Repair(stored: 2, removed: 1, left: 1), "\(JSONValue.object(result.json).text)")
-    let after = try await bench.verify()
-    #expect(SyncBench.lines(after.extra) == ["accounts 10 extra"] && after.missing.isEmpty && after.different.isEmpty, "\(after)")
-    #expect(try bench.entry(named: "Account 9") == mine)
-    #expect(try bench.manager.getSyncStatus(.name("s")) == before, "a repair is no run of the sync")
-    await bench.close()
-  }
-
-  @Test func row39_repair_ofTooMuch_isRefusedUnlessItIsAllowed() async throws {
-    let bench = try await bench(accounts: 30, pageSize: 10)
-    for n in 0..<4 { try bench.store.remove([bench.entryId("Account \(n)")], from: "accounts") }
-    do {
-      _ = try await bench.manager.verifySync(.name("s"), repair: true)
-      Issue.record("4 of 30 were mended")
-    } catch let error as SyncError {
-      #expect(error.is(.tooMuch) && error.message.contains("--max 4"), "\(error)")
-    }
-    #expect(try bench.names().count == 26)
-    await #expect(throws: SyncError.self) { try await bench.manager.verifySync(.name("s"), repair: true, max: 3) }
-    #expect(try await bench.verify(repair: true, max: 4).repair?.stored == 4)
-    #expect(try await bench.verify().isEqual)
-    await bench.close()
-  }
-
-  @Test func row39_repair_besideARun_mayBeTriedAgain() async throws {
-    let bench = try await bench()
-    let other = try bench.anotherManager(), id = try #require(try bench.manager.getSyncStatus(.name("s"))?.id)
-    let lease = try bench.store.writeBlocking(.synced) { transaction in
-      try other.leases.acquire(id, now: other.configuration.now(), duration: 30_000, in: transaction)
-    }
-    do {
-      _ = try await bench.manager.verifySync(.name("s"), repair: true)
-      Issue.record("it ran beside another run")
-    } catch let error as SyncError {
-      #expect(error.is(.runningElsewhere) && error.isRetryable)
-    }
-    #expect(try await bench.verify().isEqual, "without a repair it only reads")
-    try bench.store.writeBlocking(.synced) { try $0.releaseLease(lease) }
-    #expect(try await bench.verify(repair: true).isEqual)
-    await bench.close()
-  }
-
-  @Test(arguments: [Fault.unavailable(), .serverError(), .dropBeforeResponse(), .invalidJSON])
-  func row39_faultOnAPage_isNeverEqual(fault: Fault) async throws {
-    let bench = try await bench()
-    bench.keepHistory()
-    try bench.org.faults.add(fault, when: .nth(2), path: "query/*")
-    await #expect(throws: SyncError.self) { try await bench.manager.verifySync(.name("s")) }
-    let run = try #require(try bench.runs().first)
-    #expect(run.json["kind"] == "verify" && run.status == "FAILED" && run.json["verified"] == nil)
-    #expect(try bench.manager.getOverview().syncs.first { $0.state.name == "s" }?.lastVerified == nil)
     await bench.close()
   }
 

@@ -215,8 +215,8 @@ M.restart = define {
   end,
 }
 
--- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?},] ...): the entries that both sides changed, each with its
--- base, local, server and merged version
+-- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?, run?},] ...): the entries that both sides changed, each with
+-- its base, local, server and merged version
 M.getConflicts = define {
   name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
   send = function(success, failure, config, values, caller)
@@ -254,8 +254,8 @@ M.getOverview = define {
   end,
 }
 
--- getDirtyEntries([config,] [{soupName?, state?, withValues?},] ...): the entries with changes that the server lacks, with the
--- reason and what ends it
+-- getDirtyEntries([config,] [{soupName?, state?, run?, withValues?},] ...): the entries with changes that the server lacks, with
+-- the reason and what ends it
 M.getDirtyEntries = define {
   name = "getDirtyEntries", has_store = true, params = { { "filter", "table", optional = true } },
   send = function(success, failure, config, values, caller)
@@ -286,11 +286,13 @@ M.getRuns = define {
   end,
 }
 
--- explainEntry([config,] soupName, entryIdOrRecordId, ...): why an entry looks as it does, what happened to it, and what the
--- next sync does with it
+-- explainEntry([config,] soupName, entryIdOrRecordId, [{server?},] ...): why an entry looks as it does, what happened to it, and
+-- what the next sync does with it
 M.explainEntry = define {
-  name = "explainEntry", has_store = true, params = { SOUP, { "entryIdOrRecordId", "entry_or_record_id" } },
+  name = "explainEntry", has_store = true,
+  params = { SOUP, { "entryIdOrRecordId", "entry_or_record_id" }, { "options", "table", optional = true } },
   send = function(success, failure, config, values, caller)
+    arguments.add_members(caller, config, values[3])
     config.soupName = values[1]
     config[type(values[2]) == "number" and "entryId" or "recordId"] = values[2]
     return calls.send(success, failure, SERVICE, "explainEntry", config, caller)

@@ -118,7 +118,8 @@ struct EntryStory {
     case "inDoubt": what = "sent, no answer\(often)"
     case "adopted": what = "found its record after the answer was lost"
     case "discarded": what = "dropped the changes" + (names.isEmpty ? "" : " of \(names)")
-    case "repaired": what = "repaired"
+    case "repaired" where line.reason == "missing": what = "repaired: it was missing"
+    case "repaired": what = names.isEmpty ? "repaired" : "repaired \(names)"
     case "removed": what = removed(line)
     default: what = line.cause
     }

@@ -73,6 +73,9 @@ struct ExplainedText {
     case "updated", "merged", "settled": return ": \(who) brought \((line.fields ?? ["it"]).joined(separator: ", ")) \(when)"
     case "discarded": return ": the changes made here were dropped by \(who) \(when)"
     case "resolved": return ": its conflict was resolved by \(who) \(when)"
+    case "repaired":
+      let what = line.reason == "missing" ? "it" : (line.fields ?? ["it"]).joined(separator: ", ")
+      return ": \(who) found that it differed, and brought \(what) \(when)"
     default: return ""
     }
   }

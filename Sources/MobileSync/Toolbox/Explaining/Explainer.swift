@@ -232,10 +232,12 @@ extension StoreLook {
   /// Explains an entry: whether it is as the server has it, why, and what happened to it.
   /// - Throws: `StoreError` `.noSuchSoup`.
   public func explain(entry id: Int64, in soup: String) throws -> EntryExplanation {
-    try store.readBlocking { snapshot in
-      guard try snapshot.soupExists(soup) else { throw StoreError.noSuchSoup(soup) }
-      return try Explainer(self, snapshot, soup: soup).explain(entry: id)
-    }
+    try store.readBlocking { try explain(entry: id, in: soup, $0) }
+  }
+
+  func explain(entry id: Int64, in soup: String, _ snapshot: StoreSnapshot) throws -> EntryExplanation {
+    guard try snapshot.soupExists(soup) else { throw StoreError.noSuchSoup(soup) }
+    return try Explainer(self, snapshot, soup: soup).explain(entry: id)
   }
 
   /// Explains a record by the server's id; also one that has left the soup.

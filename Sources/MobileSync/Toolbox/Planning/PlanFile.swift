@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// A plan as scripts and files have it, read to be applied.
 struct PlanFile: Sendable {
@@ -45,6 +46,22 @@ struct PlanFile: Sendable {
 
   static func invalid(_ why: String) -> SyncError {
     SyncError(.planInvalid, "the plan cannot be applied: \(why); make another one with tureen plan")
+  }
+
+  /// Returns the plan's sync, if the plan may be applied to it.
+  /// - Throws: ``SyncError`` `.planInvalid`, `.planUsed`, `.noSuchSync`.
+  func check(
+    _ store: Store, _ server: (SyncState) throws -> JSONObject, now: Int64, in snapshot: StoreSnapshot
+  ) throws -> SyncState {
+    guard try snapshot.soupExists(SyncsSoup.name), let state = try SyncsSoup.find(.id(syncId), in: snapshot) else {
+      throw SyncError.noSuchSync(.id(syncId))
+    }
+    try check(try PlanPlace(state, of: store, id: snapshot.storeId() ?? "", server: try server(state)), now: now)
+    let used = try snapshot.history(HistoryQuery(.runs, where: "plan = ?", [.text(id)], newestFirst: true, limit: 1))
+    guard used.isEmpty else {
+      throw SyncError(.planUsed, "the plan was applied before, in run \(used[0].id); make another one with tureen plan")
+    }
+    return state
   }
 
   /// - Throws: ``SyncError`` `.planInvalid` if the plan is too old, or of another place.

@@ -93,9 +93,18 @@ final class PlanLimit: Sendable {
 
   /// Why entries were left out, in sentences for users.
   var sentences: [String] {
-    let all = state.withLock { $0.leftOut }
-    let told = all.prefix(Self.mostReasons).map { "\($0.key.soup) \($0.key.entryId) was left out: \($0.reason)" }
-    return told + (all.count > told.count ? ["\(all.count - told.count) more were left out"] : [])
+    Self.told(state.withLock { $0.leftOut }.map { ($0.key.soup, $0.key.entryId, $0.reason) })
+  }
+
+  /// Says why entries were left out, of the first 50.
+  static func told(_ leftOut: [(soup: String, entryId: Int64, reason: String)]) -> [String] {
+    let told = leftOut.prefix(mostReasons).map { "\($0.soup) \($0.entryId) was left out: \($0.reason)" }
+    return told + (leftOut.count > told.count ? ["\(leftOut.count - told.count) more were left out"] : [])
+  }
+
+  /// The error of a plan that is applied as a whole or not at all.
+  static func stale(_ sentences: [String]) -> SyncError {
+    SyncError(.planStale, "nothing was sent: \(sentences.joined(separator: "; "))")
   }
 }
 

@@ -32,22 +32,12 @@ extension SyncManager {
     try reserve(found.id, control)
     do {
       let start = try store.writeBlocking(.synced) { transaction in
-        guard var stored = try SyncsSoup.find(.id(file.syncId), in: transaction) else {
-          throw SyncError.noSuchSync(.id(file.syncId))
-        }
-        let id = try transaction.storeId() ?? ""
-        try file.check(try PlanPlace(stored, of: store, id: id, server: try server(stored)), now: configuration.now())
+        var stored = try file.check(store, server, now: configuration.now(), in: transaction)
         guard transaction.history != nil else {
           throw PlanFile.invalid("the store keeps no history, which says what was applied; see the setting 'history'")
         }
-        let used = try transaction.history(HistoryQuery(.runs, where: "plan = ?", [.text(file.id)], newestFirst: true, limit: 1))
-        guard used.isEmpty else {
-          throw SyncError(.planUsed, "the plan was applied before, in run \(used[0].id); make another one with tureen plan")
-        }
         try limit.compare(in: transaction)
-        if allOrNothing, limit.count > 0 {
-          throw SyncError(.planStale, "nothing was sent: \(limit.sentences.joined(separator: "; "))")
-        }
+        if allOrNothing, limit.count > 0 { throw PlanLimit.stale(limit.sentences) }
         stored.totalSize = -1
         return try enter(stored, in: transaction, job, plan: file.id)
       }
@@ -55,6 +45,32 @@ extension SyncManager {
     } catch {
       release(found.id)
       throw error
+    }
+  }
+
+  /// Looks at the server as the run of a plan does, before anything is sent. Call it before a plan is applied with
+  /// `allOrNothing`. Changes nothing.
+  /// - Parameters:
+  ///   - plan: The ``SyncPlan/json`` of a plan.
+  ///   - server: Returns the org and user of a sync, or its connection, as the planner was told.
+  /// - Throws: ``SyncError`` `.planStale` if an entry of the plan would stay, with up to 50 reasons; `.planInvalid`, `.planUsed`;
+  ///   errors of the server.
+  public func checkPlan(
+    _ plan: JSONObject, server: @escaping @Sendable (SyncState) throws -> JSONObject = { _ in [:] }
+  ) async throws {
+    try checkAccepting()
+    let file = try PlanFile(plan), limit = PlanLimit(file), store = store, now = configuration.now()
+    let state = try await store.read { snapshot in
+      try limit.compare(in: snapshot)
+      return try file.check(store, server, now: now, in: snapshot)
+    }
+    try checkRestraint(state)
+    guard limit.count == 0 else { throw PlanLimit.stale(limit.sentences) }
+    let recorder = PlanRecorder(looks: true)
+    try await planner(server: server).run(state, recorder, limit)
+    let staying = recorder.items.filter { $0.expect != .send && $0.expect != .merge }
+    guard staying.isEmpty else {
+      throw PlanLimit.stale(PlanLimit.told(staying.map { ($0.soup, $0.entryId, $0.why.first?.text ?? $0.expect.rawValue) }))
     }
   }
 
@@ -66,6 +82,7 @@ extension SyncManager {
   /// - Throws: As ``applyPlan(_:allOrNothing:server:onConflict:onUpdate:)``.
   public func applyPlan(_ plan: SyncPlan, allOrNothing: Bool = false) async throws -> SyncState {
     let json = plan.json
+    if allOrNothing { try await checkPlan(json) }
     return try await finalState({ _ in }) { manager, listeners in
       try manager.applyPlan(json, allOrNothing: allOrNothing, { _ in [:] }, listeners)
     }

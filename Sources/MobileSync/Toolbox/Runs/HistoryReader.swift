@@ -96,6 +96,20 @@ struct HistoryReader {
     return detail
   }
 
+  /// Returns the entries that a run refused, skipped or found in conflict, by the number of their soup.
+  /// - Throws: ``SyncError`` `.noSuchRun`.
+  func entriesLeft(by run: Int64) throws -> [Int64: Set<Int64>] {
+    guard try !snapshot.history(HistoryQuery(.runs, where: "id = ?", [.integer(run)])).isEmpty else {
+      throw SyncError.noSuchRun(run)
+    }
+    let query = HistoryQuery(.log, where: "run = ? AND cause IN ('refused', 'skipped', 'conflict')", [.integer(run)])
+    var found: [Int64: Set<Int64>] = [:]
+    for row in try snapshot.history(query) {
+      if let soup = row.integers[3], let entry = row.integers[4] { found[soup, default: []].insert(entry) }
+    }
+    return found
+  }
+
   // MARK: Requests
 
   func events(where condition: String, _ values: [SQLValue]) throws -> [(run: Int64, event: ToldRun.Event)] {
@@ -108,6 +122,8 @@ struct HistoryReader {
   func requests(_ filter: RunFilter, run: Int64?) throws -> [(run: ToldRun, event: ToldRun.Event)] {
     var all = filter
     all.limit = RunFilter.mostRuns
+    // A run that ended well may have requests that failed and were sent again.
+    all.onlyFailed = false
     let runs = try run.map { number in try self.run(number).map { [$0] } ?? [] } ?? self.runs(all)
     let known = Dictionary(runs.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     guard let oldest = runs.map(\.number).min() else { return [] }
@@ -117,6 +133,10 @@ struct HistoryReader {
       .sorted { $0.1.event.at < $1.1.event.at }
     return events.suffix(filter.limit).map { (run: $0.0, event: $0.1) }
   }
+}
+
+extension SyncError {
+  static func noSuchRun(_ number: Int64) -> SyncError { SyncError(.noSuchRun, "the history has no run \(number)") }
 }
 
 extension ToldRun {
@@ -138,7 +158,7 @@ extension StoreLook {
   /// - Throws: ``SyncError`` `.noSuchRun`.
   public func run(_ number: Int64) throws -> ToldRun {
     guard let found = try store.readBlocking({ try HistoryReader($0, now: now()).run(number) }) else {
-      throw SyncError(.noSuchRun, "the history has no run \(number)")
+      throw SyncError.noSuchRun(number)
     }
     return found
   }

@@ -6,9 +6,10 @@ struct UnsentStories {
     /// When the first change was made since the entry was as the server had it, and who made the last one.
     var since: Int64?
     var actor: Int64?
-    /// The last outcome of an upload, and how often it came in a row.
+    /// The last outcome of an upload, how often it came in a row, and when it came last.
     var outcome = ""
     var count = 0
+    var at: Int64?
   }
 
   /// By soup and entry.
@@ -44,7 +45,9 @@ struct UnsentStories {
       case .inDoubt: "inDoubt"
       case .waiting, .held: nil
       }
-    if story.outcome == wanted { entry.runs = story.count }
+    guard story.outcome == wanted else { return }
+    entry.runs = story.count
+    entry.lastTry = entry.lastTry ?? story.at
   }
 }
 
@@ -60,6 +63,7 @@ extension UnsentStories.Story {
     case let cause?:
       count = cause == outcome ? count + 1 : 1
       outcome = cause
+      at = row.integers[0]
     case nil: break
     }
   }

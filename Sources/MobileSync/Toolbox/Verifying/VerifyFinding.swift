@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// How thoroughly a soup is compared with what its server would send. Raw values are those of scripts.
 public enum VerifyLevel: String, CaseIterable, Sendable {
@@ -42,6 +43,9 @@ public struct VerifyFinding: Sendable, Equatable {
   public let fields: [String]
   /// A part of a sentence for people. It has no values of records.
   public let text: String
+
+  /// nil without an entry.
+  var ownedEntry: OwnedEntry? { entryId.map { OwnedEntry(entryId: $0, recordId: recordId ?? "") } }
 
   /// The form that scripts get.
   public var json: JSONObject {
@@ -87,6 +91,8 @@ public struct VerifyResult: Sendable {
   public internal(set) var missing: [VerifyFinding] = []
   public internal(set) var extra: [VerifyFinding] = []
   public internal(set) var different: [VerifyFinding] = []
+  /// Extra entries beyond those that ``extra`` lists.
+  var unlistedExtra: [(soupName: String, entry: OwnedEntry)] = []
   /// All of them by reason.
   public internal(set) var counts: [VerifyFinding.Reason: Int] = [:]
   /// The mended records; nil without a repair.

@@ -66,7 +66,10 @@ struct VerifyRepair: Sendable {
     try check(result)
     var repair = VerifyResult.Repair()
     if !result.missing.isEmpty || !result.different.isEmpty { repair.stored = try await store(result) }
-    repair.removed = try await remove(result.extra)
+    repair.removed = try await remove(
+      result.extra.compactMap { extra in
+        extra.ownedEntry.map { (extra.soupName, $0) }
+      } + result.unlistedExtra)
     repair.left = max(0, result.differences - repair.stored - repair.removed)
     result.repair = repair
     return result
@@ -161,7 +164,7 @@ struct VerifyRepair: Sendable {
   // MARK: Removing
 
   /// Removes extra entries as ghosts; those with local changes stay, and those that the sync did not bring.
-  private func remove(_ extra: [VerifyFinding]) async throws -> Int {
+  private func remove(_ extra: [(soupName: String, entry: OwnedEntry)]) async throws -> Int {
     guard !extra.isEmpty else { return 0 }
     let ghosts = GhostRun(
       store: run.store, client: run.client, targets: run.targets, control: run.control, configuration: run.configuration,
@@ -169,9 +172,7 @@ struct VerifyRepair: Sendable {
       state: run.state, target: run.target, isForced: true, onConflicts: { _ in }, history: history)
     var removed = 0
     for mapping in run.mappings {
-      let found = extra.filter { $0.soupName.hasSameBytes(as: mapping.soup) }.compactMap { finding in
-        finding.entryId.map { OwnedEntry(entryId: $0, recordId: finding.recordId ?? "") }
-      }
+      let found = extra.filter { $0.soupName.hasSameBytes(as: mapping.soup) }.map(\.entry)
       removed += try await ghosts.remove(found, from: mapping)
     }
     return removed

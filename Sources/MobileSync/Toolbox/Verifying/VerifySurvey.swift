@@ -157,7 +157,11 @@ extension VerifyRun {
 extension VerifyResult {
   mutating func add(extra finding: VerifyFinding) {
     count(.extra)
-    if extra.count < Self.listed { extra.append(finding) }
+    if extra.count < Self.listed {
+      extra.append(finding)
+    } else if let entry = finding.ownedEntry {
+      unlistedExtra.append((finding.soupName, entry))
+    }
   }
 
   /// Adds a record that the soup lacks, or that differs.

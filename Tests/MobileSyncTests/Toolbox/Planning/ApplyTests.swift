@@ -64,6 +64,46 @@ import Testing
     await bench.close()
   }
 
+  /// All or nothing looks first: what the server has changed since the plan counts, too.
+  @Test(arguments: [false, true]) func row33_allOrNothing_looksFirst(isDeleted: Bool) async throws {
+    let bench = try await bench()
+    for n in 0..<4 { try bench.updateLocally("Account \(n)", ["Description": "planned"]) }
+    let plan = try await plan(bench), id = try bench.id("Account 1"), runs = try bench.runs().count
+    if isDeleted { try bench.org.delete("Account", id: id) } else { try bench.change(id, ["Description": "theirs"]) }
+    bench.org.clearRequests()
+    do {
+      _ = try await bench.manager.applyPlan(plan, allOrNothing: true)
+      Issue.record("it was applied")
+    } catch let error as SyncError {
+      #expect(error.is(.planStale) && error.message.contains("nothing was sent: accounts 2 was left out"), "\(error)")
+    }
+    #expect(try bench.dirtyCount() == 4 && bench.runs().count == runs && bench.manager.conflicts().isEmpty)
+    #expect(!bench.requests().contains { $0.hasPrefix("PATCH") || $0.hasPrefix("DELETE") }, "\(bench.requests())")
+    // The plan is not used up by that.
+    let state = try await bench.manager.applyPlan(plan)
+    #expect(state.status == .done && state.counts.succeeded == 3 && state.counts.conflicting == 1, "\(state)")
+    await bench.close()
+  }
+
+  @Test func row33_allOrNothing_sendsAllIfAllGo() async throws {
+    let bench = try await bench()
+    for n in 0..<4 { try bench.updateLocally("Account \(n)", ["Description": "planned"]) }
+    let state = try await bench.manager.applyPlan(try await plan(bench), allOrNothing: true)
+    #expect(state.status == .done && state.counts.succeeded == 4 && state.leftOut == 0, "\(state)")
+    await bench.close()
+  }
+
+  /// The run writes ids of 15 characters as the server does, which is no edit.
+  @Test(arguments: UploadKind.allCases) func row33_idOf15Characters_isNoEdit(kind: UploadKind) async throws {
+    let bench = try await bench(kind), id = try bench.id("Account 0")
+    try bench.tamper("Account 0", ["Id": .string(String(id.prefix(15)))])
+    for n in 0..<2 { try bench.updateLocally("Account \(n)", ["Description": "planned"]) }
+    let state = try await bench.manager.applyPlan(try await plan(bench), allOrNothing: true)
+    #expect(state.status == .done && state.counts.succeeded == 2 && state.leftOut == 0, "\(state)")
+    #expect(try bench.id("Account 0") == id && bench.dirtyCount() == 0)
+    await bench.close()
+  }
+
   @Test func row34_onlyOnce_inItsStore_withItsDefinition() async throws {
     let bench = try await bench()
     try bench.updateLocally("Account 0", ["Description": "planned"])
