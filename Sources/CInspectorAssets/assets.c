@@ -39,6 +39,9 @@ static const char js_lanes_js[] = {
 static const char js_map_js[] = {
 #embed "page/js/map.js"
 };
+static const char js_syncs_js[] = {
+#embed "page/js/syncs.js"
+};
 static const char js_waterfall_js[] = {
 #embed "page/js/waterfall.js"
 };
@@ -92,6 +95,7 @@ static const tureen_inspector_asset assets[] = {
     {"js/chart.js", js_chart_js, sizeof js_chart_js},
     {"js/lanes.js", js_lanes_js, sizeof js_lanes_js},
     {"js/map.js", js_map_js, sizeof js_map_js},
+    {"js/syncs.js", js_syncs_js, sizeof js_syncs_js},
     {"js/waterfall.js", js_waterfall_js, sizeof js_waterfall_js},
     {"js/scatter.js", js_scatter_js, sizeof js_scatter_js},
     {"js/pages/overview.js", js_pages_overview_js, sizeof js_pages_overview_js},

@@ -3,6 +3,7 @@ import { s, picture } from "./dom.js";
 import { chart, scale, timeAxis, title } from "./chart.js";
 import { failure, moved, stamp, cut } from "./format.js";
 import { key, legend } from "./parts.js";
+import { needsLook } from "./syncs.js";
 
 const isUp = (run) => run.kind === "syncUp" || run.kind === "up";
 
@@ -10,7 +11,7 @@ const isUp = (run) => run.kind === "syncUp" || run.kind === "up";
 export const lastRuns = (syncs) => syncs.filter((sync) => sync.startTime > 0).map((sync) => ({
   run: null, syncId: sync._soupEntryId, name: sync.name, kind: sync.type, status: sync.status, startedAt: sync.startTime,
   endedAt: sync.endTime > 0 ? sync.endTime : null, counts: sync, error: sync.error || null,
-  look: sync.failed + sync.conflicting + sync.inDoubt > 0,
+  look: sync.status === "DONE" && needsLook(sync),
 }));
 
 export const result = (run) => run.status === "FAILED" ? failure(run.error)

@@ -3,6 +3,7 @@ import { s, picture } from "./dom.js";
 import { chart, title } from "./chart.js";
 import { ago, count, cut, number } from "./format.js";
 import { key, legend } from "./parts.js";
+import { needsLook, soupsOf } from "./syncs.js";
 
 const states = ["conflict", "refused", "inDoubt", "skipped", "held", "waiting"];
 const counts = { conflict: "conflicts", refused: "refused", inDoubt: "inDoubt", skipped: "skipped", held: "held", waiting: "waiting" };
@@ -24,7 +25,7 @@ function server(sync, overview) {
 function groups(store, overview) {
   const found = new Map();
   for (const soup of store.soups) {
-    const syncs = store.syncs.filter((sync) => sync.soupName === soup.soup && (sync.name || sync.startTime > 0));
+    const syncs = store.syncs.filter((sync) => soupsOf(sync).has(soup.soup) && (sync.name || sync.startTime > 0));
     const at = syncs.length ? server(syncs[0], overview) : { name: "on this machine", kind: "no sync" };
     if (!found.has(at.name)) found.set(at.name, { ...at, soups: [] });
     found.get(at.name).soups.push({ ...soup, syncs: syncs.sort((a, b) => a.type.localeCompare(b.type)) });
@@ -40,6 +41,7 @@ export function freshness(sync) {
   if (sync.status === "ABANDONED") return { text: `ended in the middle ${ago(sync.startTime)}`, state: "bad" };
   if (sync.status === "STOPPED") return { text: `stopped ${ago(sync.endTime)}`, state: "old" };
   const at = sync.lastSuccess ?? sync.endTime;
+  if (needsLook(sync)) return { text: `${ago(at)}, look`, state: "old" };
   return { text: ago(at), state: Date.now() - at > 86400000 ? "old" : "quiet" };
 }
 

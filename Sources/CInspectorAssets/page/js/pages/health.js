@@ -1,7 +1,8 @@
 // Is the home well? The doctor's checks with their fixes, how old each soup is, how large the stores are.
 import { h, s, picture } from "../dom.js";
 import { ago, bytes, clock, count, number, stamp } from "../format.js";
-import { command, facts, table, tag } from "../parts.js";
+import { command, facts, table } from "../parts.js";
+import { syncTag } from "../syncs.js";
 import { get } from "../api.js";
 
 const order = ["fail", "warn", "note", "skipped", "ok"];
@@ -34,7 +35,7 @@ export default {
       h("div", { class: "panel" }, table("Syncs by age", [
         { title: "Sync", cell: (sync) => h("a", { href: app.to("runs", "of", sync.name) }, sync.name) }, { title: "Soup", cell: (sync) => sync.soupName },
         { title: "Last success", tight: true, cell: (sync) => (sync.lastSuccess ? [h("span", null, ago(sync.lastSuccess)), h("small", null, stamp(sync.lastSuccess))] : "not known") },
-        { title: "State", tight: true, cell: (sync) => tag(sync.status) },
+        { title: "State", tight: true, cell: syncTag },
         { title: "Last verified", wide: true, cell: (sync) => (sync.lastVerified ? ago(sync.lastVerified) : "never") },
       ], rows, { empty: "The store has no named syncs." })),
       h("h2", null, "Stores"),

@@ -4,6 +4,7 @@ import { actor, ago, bytes, count, cut, duration, number, stamp } from "../forma
 import { command, panel, table, tag } from "../parts.js";
 import { lanes, lanesLegend, lastRuns, result } from "../lanes.js";
 import { freshness } from "../map.js";
+import { syncTag } from "../syncs.js";
 import { ask } from "../parts.js";
 import { get, of, post, withQuery } from "../api.js";
 
@@ -25,7 +26,7 @@ function syncs(app, only) {
   return h("div", { class: "panel" }, table("Syncs", [
     { title: "Sync", cell: (sync) => h("a", { href: app.to("runs", "of", sync.name ?? String(sync._soupEntryId)) }, sync.name ?? `sync ${sync._soupEntryId}`) },
     { title: "Kind", tight: true, cell: (sync) => `${sync.type === "syncUp" ? "▲ sends" : "▼ fetches"} ${sync.soupName}` },
-    { title: "State", cell: (sync) => tag(sync.status) },
+    { title: "State", cell: syncTag },
     { title: "Last run", tight: true, cell: (sync) => freshness(sync).text },
     { title: "Result", cell: (sync) => (sync.startTime > 0 ? cut(result(lastRuns([sync])[0]), 80) : "") },
     ...(app.canWrite ? [{ title: "Run it", tight: true, cell: (sync) => sync.status === "RUNNING"

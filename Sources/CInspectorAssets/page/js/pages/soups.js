@@ -4,6 +4,7 @@ import { count, cut, number, value } from "../format.js";
 import { command, table, tag } from "../parts.js";
 import { post, of } from "../api.js";
 import { stateCount } from "../map.js";
+import { soupsOf } from "../syncs.js";
 import { console } from "./sql.js";
 
 const PAGE = 25;
@@ -11,7 +12,7 @@ const states = ["inDoubt", "refused", "conflict", "skipped", "held", "waiting"];
 const plain = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const name = (sync) => sync.name ?? `sync ${sync._soupEntryId}`;
-const ofSoup = (app, soup) => app.store.syncs.filter((sync) => sync.soupName === soup && (sync.name || sync.startTime > 0));
+const ofSoup = (app, soup) => app.store.syncs.filter((sync) => soupsOf(sync).has(soup) && (sync.name || sync.startTime > 0));
 const links = (app, syncs) => syncs.flatMap((sync, i) => [i ? ", " : null, h("a", { href: app.to("runs", "of", name(sync)) }, name(sync))]);
 
 function list(app) {
