@@ -91,7 +91,81 @@ import Testing
     #expect(wrong.status == 78 && wrong.errors.contains("TUREEN_HISTORY must be all, names or off"), "\(wrong)")
   }
 
+  // MARK: Pictures
+
+  /// Files that any browser shows: well-formed, for their user alone, with nothing from elsewhere.
+  private func expectPicture(_ place: Workplace, _ name: String, _ texts: [String]) async throws {
+    let file = place.path + "/" + name, text = try String(contentsOfFile: file, encoding: .utf8)
+    let program = "import sys, xml.dom.minidom as x; print(x.parse(sys.argv[1]).documentElement.tagName)"
+    let parsed = try await place.run("/usr/bin/python3", ["-c", program, file])
+    #expect(parsed.output == "svg\n", "\(parsed)")
+    for one in texts { #expect(text.contains(one), "\(one): \(text)") }
+    #expect(!text.contains("<script") && !text.contains("href") && !text.contains("url("), "\(text)")
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test func run_isDrawnIntoAFile() async throws {
+    let place = try await workplace()
+    _ = try await tureen(place, "sync", "contactsUp")
+    let plain = try await tureen(place, "runs", "2")
+    let drawn = try await tureen(place, "runs", "2", "--svg", "run.svg")
+    #expect(drawn.status == 0 && drawn.output == plain.output, "\(drawn)")
+    try await expectPicture(place, "run.svg", ["run 2: contactsUp", "1 sent, 1 refused", "POST …/composite", "class=\"up\""])
+    for words in [
+      ["runs", "--svg", "x.svg"], ["runs", "contactsUp", "--svg", "x.svg"], ["runs", "2", "--requests", "--svg", "x.svg"],
+    ] {
+      #expect(try await place.run(Built.tureen, words + ["--home", place.home]).status == 64, "\(words)")
+    }
+    let missing = try await tureen(place, "runs", "77", "--svg", "x.svg")
+    #expect(missing.status == 1 && !FileManager.default.fileExists(atPath: place.path + "/x.svg"), "\(missing)")
+    let nowhere = try await tureen(place, "runs", "2", "--svg", "no/where.svg")
+    #expect(nowhere.status == 1 && nowhere.errors.contains("cannot write the picture to no/where.svg"), "\(nowhere)")
+  }
+
+  @Test func conflict_isDrawnIntoAFile() async throws {
+    let place = try await workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      local sandbox = require "tureen.sandbox"
+      tureen.main(function()
+        local one = assert(tureen.await(tureen.smartstore.retrieveSoupEntries, "contacts", { 3 }))[1]
+        assert(tureen.await(tureen.mobilesync.markUpdated, "contacts", one, { Title = "<Nurse & \\u{1}>" }))
+        assert(tureen.await(sandbox.update, "Contact", one.Id, { Title = "Head Nurse" }))
+      end)
+      """, to: "both.lua")
+    #expect(try await tureen(place, "run", script).status == 0)
+    _ = try await tureen(place, "sync", "contactsUp")
+    let drawn = try await tureen(place, "conflicts", "contacts", "3", "--svg", "conflict.svg")
+    #expect(drawn.status == 0 && drawn.output.contains("keep yours"), "\(drawn)")
+    try await expectPicture(place, "conflict.svg", ["contacts 3", "&lt;Nurse &amp;", "Head Nurse", "both sides changed Title"])
+    #expect(try await tureen(place, "conflicts", "contacts", "--svg", "x.svg").status == 64)
+  }
+
   // MARK: Explain
+
+  @Test func explain_askingTheServer_knowsItsValue() async throws {
+    let place = try await workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      local sandbox = require "tureen.sandbox"
+      tureen.main(function()
+        local one = assert(tureen.await(tureen.smartstore.retrieveSoupEntries, "contacts", { 1 }))[1]
+        assert(tureen.await(sandbox.update, "Contact", one.Id, { Title = "Head of all" }))
+        local told = assert(tureen.await(tureen.mobilesync.explainEntry, "contacts", 1, { server = true }))
+        print(told.next[1].expect)
+      end)
+      """, to: "theirs.lua")
+    let ran = try await tureen(place, "run", script)
+    #expect(ran.output == "conflict\n", "\(ran)")
+    #expect(try await json(place, "explain", "contacts", "1")["next"]?.arrayValue?.first?["expect"] == "send")
+    let told = try await json(place, "explain", "contacts", "1", "--server")
+    #expect(told["next"]?.arrayValue?.first?["expect"] == "conflict", "\(told.text)")
+    let shown = try await tureen(place, "explain", "contacts", "1", "--server", "--fields")
+    #expect(shown.output.contains("SERVER") && shown.output.contains("Head of all"), "\(shown)")
+    #expect(try await tureen(place, "conflicts").errors.contains("there are no conflicts"), "nothing was written")
+  }
 
   @Test func row40_refusedRecord_isExplained() async throws {
     let place = try await workplace()

@@ -26,11 +26,20 @@ struct ConflictsListCommand: ParsableCommand {
   @Argument(help: "The entry's number.")
   var entry: Int64?
 
+  @Option(
+    name: .customLong("svg"), help: ArgumentHelp("With an entry: draw its conflict into this file.", valueName: "file"),
+    completion: .file(extensions: ["svg"]), transform: nonEmpty)
+  var picture: String?
+
   @Flag(help: "Print one JSON array, as getConflicts answers. The error is JSON on stderr.")
   var json = false
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var place: HostOptions
+
+  func validate() throws {
+    if picture != nil, entry == nil { throw ValidationError("--svg takes the number of an entry") }
+  }
 
   func run() throws {
     try BridgeCalls.run(
@@ -42,6 +51,7 @@ struct ConflictsListCommand: ParsableCommand {
       arguments["soupName"] = soup.map { .string($0) }
       arguments["entryId"] = entry.map { .integer($0) }
       let found = try calls.value("mobilesync", "getConflicts", arguments), all = found.arrayValue ?? []
+      if let picture, let one = all.first { try PictureFile.write(ConflictText(one, options: []).picture, to: picture) }
       let output = ByteOutput()
       if json {
         try output.write(TerminalText.escapedJSON(found.text) + "\n")
@@ -112,6 +122,17 @@ struct ConflictText {
       text += line("by field     ", "--field \(CommandText.quoted(field))=theirs")
     }
     return text
+  }
+
+  /// The conflict as an SVG file.
+  var picture: String {
+    let open = Set(Self.names(conflict, "fields"))
+    let shown = fields.map { name in
+      ConflictPicture.Field(
+        name: name, values: ["base", "local", "server"].map { Self.cell(conflict[$0]?[name]) }, isOpen: open.contains(name))
+    }
+    let title = conflict["local"]?.objectValue.flatMap { RecordTitle.title(of: $0) }.map { "\($0): " } ?? ""
+    return ConflictPicture(conflict, title: title + Self.what(conflict), shown).text
   }
 
   /// The fields that one of the sides changed; those in conflict first.

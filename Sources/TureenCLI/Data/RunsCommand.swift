@@ -42,6 +42,11 @@ struct RunsCommand: ParsableCommand {
   @Flag(help: "List requests: when, where to, what came back, and how long it took.")
   var requests = false
 
+  @Option(
+    name: .customLong("svg"), help: ArgumentHelp("With the number of a run: draw it into this file.", valueName: "file"),
+    completion: .file(extensions: ["svg"]), transform: nonEmpty)
+  var picture: String?
+
   @Option(help: "The most runs or requests to list.")
   var limit = 100
 
@@ -54,6 +59,9 @@ struct RunsCommand: ParsableCommand {
   func validate() throws {
     if let since, JobInterval(since) == nil { throw ValidationError("--since: '\(since)' is not \(JobInterval.shape)") }
     guard (1...1000).contains(limit) else { throw ValidationError("--limit must be from 1 to 1000") }
+    guard picture == nil || (syncOrRun.flatMap { Int64($0) } != nil && !requests) else {
+      throw ValidationError("--svg takes the number of a run; tureen runs lists them")
+    }
   }
 
   func run() throws {
@@ -62,6 +70,7 @@ struct RunsCommand: ParsableCommand {
     ) { calls in
       try calls.requireStore(store.project, mayBeNew: false)
       let found = try calls.value("mobilesync", "getRuns", arguments)
+      if let picture, let run = found["runs"]?.arrayValue?.first { try PictureFile.write(RunPicture(run).text, to: picture) }
       try print(found)
       return 0
     }
@@ -107,19 +116,19 @@ struct RunText {
   private func string(_ key: String) -> String { run[key]?.stringValue ?? "" }
 
   /// `contactsUp`, `#12`, or `contactsDown ghosts`
-  private var sync: String {
+  var sync: String {
     let name = run["name"]?.stringValue ?? "#\(run.figure("syncId"))"
     return ["syncDown", "syncUp"].contains(string("kind")) ? name : "\(name) \(string("kind"))"
   }
 
-  private var by: String { ActorText.title(run["by"]) }
+  var by: String { ActorText.title(run["by"]) }
 
-  private var took: String {
+  var took: String {
     run["endedAt"]?.integerValue.map { DurationText.text($0 - run.figure("startedAt")) } ?? ""
   }
 
   /// `DONE, look: 4 sent, 2 refused`, or why it failed.
-  private var result: String {
+  var result: String {
     switch string("status") {
     case "RUNNING":
       let pid = run["by"]?["pid"]?.integerValue.map { " in process \($0)" } ?? ""
