@@ -93,9 +93,9 @@ end
 local function exit() return "exit" end
 local words = { help = help, ["?"] = help, exit = exit, quit = exit }
 
---- Returns the function of a word, unless the script has a variable of that name.
+--- Returns the function of a word, also one that is called, unless the script has a variable of that name.
 local function word(text)
-  local name = text:match "^%s*([%a?]+)%s*$"
+  local name = text:match "^%s*([%a?]+)%s*$" or text:match "^%s*(%a+)%s*%(%s*%)%s*$"
   return name and rawget(_G, name) == nil and words[name]
 end
 

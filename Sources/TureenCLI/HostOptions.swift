@@ -10,27 +10,22 @@ extension HostOptions {
   ///
   /// - Parameter arguments: The command line without the program's name. Arguments after the script belong to the script.
   static func spelledOut(_ arguments: [String]) -> [String] {
-    let valued: Set<String> = [
-      "--field",
-      "--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host",
-      "--allow-service", "--store-name", "--to-store-name", "--to-org", "--to-user", "--output", "--external-id", "--types",
-      "--record-type", "--separator", "--every", "--jitter", "--at", "--in", "--queue", "--attempts", "--args", "--slots",
-      "--scripts", "--port", "--since", "--limit", "--id",
-    ]
+    let isRun = arguments.first == "run"
     var result = arguments, i = 1
-    while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
+    while i < result.count, result[i] != "--" {
+      if isRun, !result[i].hasPrefix("-") || result[i] == "-" { break }
       if result[i] == "--log-requests" { result[i] = "--log-requests=\(RequestLogLevel.info.rawValue)" }
       if result[i] == "--check", result.first == "status" { result[i] = "--check=\(OverviewCheck.standard)" }
       splitEmptyValue(&result, at: i)
-      i += valued.contains(result[i]) ? 2 : 1
-    }
-    guard result.first != "run" else { return result }
-    while i < result.count, result[i] != "--" {
-      splitEmptyValue(&result, at: i)
-      i += 1
+      i += isRun && valuedBeforeScript.contains(result[i]) ? 2 : 1
     }
     return result
   }
+
+  /// The options of `tureen run` that take the next word.
+  private static let valuedBeforeScript: Set<String> = [
+    "--home", "--org", "--user", "--memory-limit", "--instruction-limit", "--time-limit", "--allow-host", "--allow-service",
+  ]
 
   private static func splitEmptyValue(_ words: inout [String], at i: Int) {
     let word = words[i]

@@ -79,9 +79,11 @@ struct LoginCommand: ParsableCommand {
 
   private func wait(for login: Login) throws -> LoginAccount {
     let lines = login.needsPerson ? StandardInput.lines() : AsyncStream { $0.finish() }
-    let work = Task { try await login.run(lines: lines) { tell($0) } }
-    let interrupts = InterruptWatch { work.cancel() }
+    // Before the address is shown, because a reader of it may send a signal at once.
+    let interruptible = InterruptibleWork(), interrupts = InterruptWatch { interruptible.interrupt() }
     defer { withExtendedLifetime(interrupts) {} }
+    let work = Task { try await login.run(lines: lines) { tell($0) } }
+    interruptible.begin { work.cancel() }
     return try waitFor { try await work.value }
   }
 

@@ -22,10 +22,11 @@ struct LogoutCommand: ParsableCommand {
 
   @OptionGroup var place: AccountOptions
 
-  @Option(help: "The org: a name or an address. Without it the default.", completion: NameCompletion.knownOrg)
+  @Option(
+    help: "The org: a name or an address. Without it the default.", completion: NameCompletion.knownOrg, transform: nonEmpty)
   var org: String?
 
-  @Option(help: "The user. Without it the one who signed in last.", completion: NameCompletion.user)
+  @Option(help: "The user. Without it the one who signed in last.", completion: NameCompletion.user, transform: nonEmpty)
   var user: String?
 
   @Flag(help: "End the sessions of all users: of the org if one is named, else of every org.")

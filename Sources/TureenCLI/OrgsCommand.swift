@@ -95,13 +95,11 @@ struct RemoveOrgCommand: ParsableCommand {
     commandName: "remove", abstract: "Remove an org with its sessions, credentials and stores.",
     discussion: """
       Edits in its stores that were not sent are lost. Asks first, on a terminal. The sessions' tokens are revoked.
-
-      Exit status:
-        0    done
-        64   standard input is not a terminal, and there is no --yes
-        67   no such org
-        75   a store of the org is in use
-      """)
+      """
+        + ExitStatus.help([
+          (0, "done"), (64, "standard input is not a terminal, and there is no --yes"), (67, "no such org"),
+          (75, "a store of the org is in use"),
+        ]))
 
   @OptionGroup var place: AccountOptions
 

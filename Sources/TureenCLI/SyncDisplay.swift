@@ -188,7 +188,10 @@ final class SyncDisplay: Sendable {
     timer?.cancel()
     state.withLock { state in
       SyncDisplay.erase(&state)
-      state.failures.removeAll { $0.domain == reported?.domain && $0.code == reported?.code }
+      // Other syncs that failed in the same way are still told.
+      if let told = state.failures.lastIndex(where: { $0.domain == reported?.domain && $0.code == reported?.code }) {
+        state.failures.remove(at: told)
+      }
       takeFailures(&state) { _ in true }
       SyncDisplay.printLines(&state)
       state.isFinished = true

@@ -61,6 +61,9 @@ extension TureenCommand {
         refuse(error, type(of: command))
       }
     } catch {
+      if exitCode(for: error) == .validationFailure, let unknown = UnknownOption(in: arguments) {
+        refuse(ValidationError(unknown.text), Self.command(at: unknown.command))
+      }
       if LogFormat.current == .json, !(error is ExitCode) {
         let code = exitCode(for: error)
         guard code.isSuccess else {
@@ -80,6 +83,13 @@ extension TureenCommand {
     let text = "Error: \(error.message)\nUsage: \(usage)\n  \(more)"
     if LogFormat.current == .json { complain(text) } else { write(TerminalText.escaped(text) + "\n", to: STDERR_FILENO) }
     Glibc.exit(ExitStatus.usage)
+  }
+
+  /// Returns the command that these words run.
+  private static func command(at words: [String]) -> any ParsableCommand.Type {
+    words.reduce(TureenCommand.self as any ParsableCommand.Type) { command, word in
+      command.configuration.subcommands.first { $0.configuration.commandName == word } ?? command
+    }
   }
 
   /// Returns the words that run a command, such as `tureen job add`.

@@ -9,7 +9,8 @@ struct WhoamiCommand: ParsableCommand {
     abstract: "Ask the org who the signed-in user is.",
     usage: "tureen whoami [<options>]",
     discussion: """
-      Prints user, org, instance, flow, scopes and when the session began.
+      Prints user, org, instance, flow, scopes and when the session began. In a folder with configuration files it is the user \
+      whom the other commands there have.
       """
         + ExitStatus.help([
           (0, "done"),
@@ -18,13 +19,14 @@ struct WhoamiCommand: ParsableCommand {
           (78, "a configuration file is wrong; the message names it"),
         ]))
 
+  @OptionGroup var project: ProjectOptions
   @OptionGroup var place: HostOptions
 
   @Flag(help: "Print one JSON object. The error is JSON on stderr.")
   var json = false
 
   func run() throws {
-    let (host, sandbox) = try place.prepare(configDirectory: nil)
+    let (host, sandbox) = try place.prepare(configDirectory: project.folder)
     defer {
       host.shutdown()
       sandbox.stop()

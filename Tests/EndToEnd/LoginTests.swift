@@ -305,6 +305,14 @@ import Testing
     #expect(session["flow"] == "clientCredentials" && session["username"] == "ann@acme.com")
     let credentials = try String(contentsOfFile: folder + "/credentials.json", encoding: .utf8)
     #expect(credentials.contains(#""clientSecretVariable":"ROBOT_SECRET""#) && !credentials.contains("canary"))
+    // The app is named as the list of orgs shows it, and by its client id.
+    let orgs = try await login(["orgs", "--home", place.path + "/own"])
+    let shown = try #require(["ann@acme.com", "robot"].first { orgs.output.contains($0) }, "\(orgs)")
+    for name in Set([shown, "robot"]) {
+      let ended = try await login(
+        ["whoami", "--home", place.path + "/own", "--user", name], environment: ["ROBOT_SECRET": "s3cret-canary"])
+      #expect(ended.status == 0 && ended.output.contains("ann@acme.com"), "\(name): \(ended)")
+    }
     let refused = try await login(
       arguments(sandbox, ["--client-id", "robot", "--secret-variable", "ROBOT_SECRET"]),
       environment: ["ROBOT_SECRET": "wrong-canary"])
@@ -354,6 +362,35 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
     let named = try await login(other + ["--org", "prod"], input: input)
     #expect(named.status == 0 && named.errors.contains("signs in with password no longer: token replaces that"), "\(named)")
+  }
+
+  /// The sf CLI knows the same org and user: who signs in with it to look around must not end the job.
+  @Test func login_sf_doesNotReplaceAJobsSignIn() async throws {
+    let sandbox = try await sandbox(), secrets = ["S": sandbox.clientSecret, "P": Self.password]
+    let first = try await login(
+      arguments(
+        sandbox,
+        ["--client-id", sandbox.clientId, "--user", "ann@acme.com", "--secret-variable", "S", "--password-variable", "P"]),
+      environment: secrets)
+    #expect(first.status == 0, "\(first)")
+    let file = "\(place.path)/own/orgs/prod/ann%40acme%2Ecom/credentials.json"
+    let before = try String(contentsOfFile: file, encoding: .utf8)
+    try FileManager.default.createDirectory(atPath: place.path + "/pretend", withIntermediateDirectories: true)
+    try place.write(sandbox.url, to: "pretend/instance")
+    try place.write((try session("ann%40acme%2Ecom")["accessToken"]?.stringValue ?? "") + "\n", to: "pretend/tokens")
+    func signIn(_ more: String...) async throws -> Child.Ended {
+      let words = [Built.tureen, "login", "--home", place.path + "/own", "--sf", "prod-alias"] + more
+      return try await Child(
+        "/bin/sh", ["-c", #"PATH="$0:$PATH"; exec "$@""#, Built.package.path + "/Tests/EndToEnd/Programs"] + words,
+        environment: ["PRETEND_SF": place.path + "/pretend"], in: place.path
+      ).ended()
+    }
+    let refused = try await signIn()
+    #expect(
+      refused.status == 64 && refused.errors.contains("signs in with password, which this sign-in would replace"), "\(refused)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
+    let named = try await signIn("--org", "prod")
+    #expect(named.status == 0 && named.errors.contains("signs in with password no longer: sf replaces that"), "\(named)")
   }
 
   @Test func login_sfdxURL_fromFileJSONAndStandardInput() async throws {

@@ -56,6 +56,29 @@ import Testing
     #expect(ended.errors.contains("See '\(command) --help' for more information."), "\(ended.errors)")
   }
 
+  /// A missing argument does not hide the option that is wrong.
+  @Test(arguments: [
+    ("sync --nope", "tureen sync", "'--nope'"), ("sync --alll", "tureen sync", "'--alll'. Did you mean '--all'?"),
+    ("query --jsonn", "tureen query", "'--jsonn'. Did you mean"), ("run --restrict", "tureen run", "'--restrict'"),
+    ("job add --evry 5m", "tureen job add", "'--evry'. Did you mean '--every'?"),
+    ("verify --level ids --repare s", "tureen verify", "'--repare'. Did you mean '--repair'?"),
+    ("export --nope=1", "tureen export", "'--nope'"), ("status --nope", "tureen status", "'--nope'"),
+    ("--nope", "tureen", "'--nope'"), ("conflicts --home x --nope", "tureen conflicts", "'--nope'"),
+  ])
+  func unknownOption_isNamed(words: String, command: String, text: String) async throws {
+    let place = try Workplace()
+    let ended = try await place.run(Built.tureen, words.split(separator: " ").map(String.init))
+    #expect(ended.status == 64 && ended.errors.hasPrefix("Error: Unknown option \(text)"), "\(ended.errors)")
+    #expect(ended.errors.contains("Usage: \(command)"), "\(ended.errors)")
+  }
+
+  @Test func options_ofAScript_areItsOwn() async throws {
+    let place = try Workplace()
+    try place.write("print(table.concat(arg, ' '))", to: "x.lua")
+    let ended = try await place.run(Built.tureen, ["run", "x.lua", "--nope", "--home=", "--log-requests"])
+    #expect(ended.status == 0 && ended.output == "--nope --home= --log-requests\n", "\(ended)")
+  }
+
   @Test(arguments: [[], ["--isolated"]])
   func failedSync_isToldOnce(options: [String]) async throws {
     let place = try Workplace()
@@ -71,6 +94,29 @@ import Testing
     let ended = try await place.runScript(script, options: options)
     #expect(ended.status == 1)
     #expect(ended.errors.components(separatedBy: "No such column 'Nope'").count == 2, "\(ended.errors)")
+  }
+
+  /// Two syncs fail alike, and the script raises one of them: the other is told, too.
+  @Test func twoFailedSyncs_areBothTold() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      local mobilesync, await = tureen.mobilesync, tureen.await
+      tureen.main(function()
+        assert(await(tureen.smartstore.registerSoup, "s", { { path = "Id", type = "string" } }))
+        local function down(name)
+          return await(mobilesync.syncDown, { type = "soql", query = "SELECT " .. name .. " FROM Contact" }, "s", {}, name)
+        end
+        down "Nope1"
+        assert(down "Nope2")
+      end)
+      """, to: "script.lua")
+    let ended = try await place.runScript(script)
+    #expect(ended.status == 1)
+    for name in ["Nope1", "Nope2"] {
+      #expect(ended.errors.components(separatedBy: "No such column '\(name)'").count == 2, "\(ended.errors)")
+    }
   }
 
   @Test(arguments: [[], ["--isolated"]])

@@ -22,7 +22,7 @@ import Testing
     ("return 7", "7\n"), ("", ""), ("await(smartstore.soupExists, 'c')", "false\n"),
     ("t = {} t.t = t\nt", "{ t = { … again } }\n"),
     ("sleep(1)", "true\n"), ("smartstore.soupExists('c')", "call 1, not awaited\n"), ("print(1)\nexit\nprint(2)", "1\n"),
-    ("quit", ""), ("exit = 5\nexit", "5\n"),
+    ("quit", ""), ("exit = 5\nexit", "5\n"), ("print(1)\nexit()\nprint(2)", "1\n"), (" quit ( ) ", ""),
     (
       "s = { queryType = 'range', orderPath = 'Size' }\nr = { { A = 'a', Size = 5 } }\nr, s",
       "Size  A\n   5  a\n{ orderPath = \"Size\", queryType = \"range\" }\n"

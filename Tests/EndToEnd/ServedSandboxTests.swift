@@ -35,6 +35,25 @@ import Testing
     #expect(after.status == 0 && after.output.contains("made\tnil\n9\n"), "\(after)")
   }
 
+  /// For clients that accept only addresses of Salesforce.
+  @Test func instanceURL_isToldInPlaceOfTheAddress() async throws {
+    let place = try Workplace(), url = "https://acme.my.salesforce.com"
+    for wrong in ["acme", "https://acme.my.salesforce.com/x", ""] {
+      let ended = try await place.run(Built.tureen, ["sandbox", "--home", place.home, "--instance-url", wrong])
+      #expect(ended.status == 64 && ended.errors.contains("--instance-url"), "\(wrong): \(ended)")
+    }
+    let sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1", "--instance-url", url])
+    let form = [
+      "grant_type=password", "client_id=\(sandbox.clientId)", "client_secret=\(sandbox.clientSecret)",
+      "username=\(sandbox.username)", "password=\(sandbox.password)",
+    ]
+    let words = ["--silent", "--noproxy", "*", sandbox.url + "/services/oauth2/token"]
+    let token = try await place.run("/usr/bin/curl", words + form.flatMap { ["--data-urlencode", $0] })
+    #expect(try JSONValue(parsing: token.output)["instance_url"] == .string(url), "\(token)")
+    sandbox.child.send(SIGINT)
+    #expect(await sandbox.child.ended().status == 0)
+  }
+
   @Test func secondSandbox_onOneHome_isRefusedAndTheFirstStays() async throws {
     let place = try Workplace()
     let first = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])

@@ -4,7 +4,7 @@ import LuaBridge
 
 /// The store of a command, and the folder of its project.
 struct StoreOptions: ParsableArguments {
-  @Option(help: "The store's name.", completion: NameCompletion.storeName)
+  @Option(help: "The store's name.", completion: NameCompletion.storeName, transform: nonEmpty)
   var storeName = StoreReference.defaultName
 
   @Flag(help: "Use the global store of this name, which all users share.")

@@ -35,19 +35,19 @@ struct StoreCopyCommand: ParsableCommand {
   @Argument(help: "Where to copy it to.", completion: .directory)
   var to: String
 
-  @Option(help: "The store's name.", completion: NameCompletion.storeName)
+  @Option(help: "The store's name.", completion: NameCompletion.storeName, transform: nonEmpty)
   var storeName = StoreReference.defaultName
 
   @Flag(help: "Copy the global store of this name, which all users share.")
   var globalStore = false
 
-  @Option(help: "The copy's name.")
+  @Option(help: "The copy's name.", transform: nonEmpty)
   var toStoreName: String?
 
-  @Option(help: "The org of the copy. Stores of the sandbox org belong to 'sandbox'.")
+  @Option(help: "The org of the copy. Stores of the sandbox org belong to 'sandbox'.", transform: nonEmpty)
   var toOrg: String?
 
-  @Option(help: "The user of the copy.")
+  @Option(help: "The user of the copy.", transform: nonEmpty)
   var toUser: String?
 
   @Flag(help: "Print each step and the result as a line of JSON on stdout. The error is JSON on stderr. No progress bar.")
