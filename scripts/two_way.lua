@@ -36,7 +36,8 @@ mobilesync.registerResolver("contactResolver", function(conflict)
     if field == "Title" then
       record.Title = conflict.server.Title
     elseif field == "Phone" then
-      record.Phone = conflict.server.Phone .. " / " .. conflict["local"].Phone
+      local theirs = tureen.valueOr(conflict.server.Phone, "none")
+      record.Phone = theirs .. " / " .. tureen.valueOr(conflict["local"].Phone, "none")
     else
       return "skip"
     end

@@ -6,13 +6,17 @@ import Testing
   /// The folder that the pages show in messages.
   private static let shownFolder = "/home/ada/job"
 
+  /// Writes a file and makes its folders.
+  private func put(_ text: String, _ name: String, in place: Workplace) throws {
+    let folder = (place.path + "/" + name as NSString).deletingLastPathComponent
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try place.write(text, to: name)
+  }
+
   private func run(_ step: MarkdownPage.Step, _ page: MarkdownPage, in place: Workplace) async throws {
     switch step {
-    case .file(let name, let text):
-      let folder = (place.path + "/" + name as NSString).deletingLastPathComponent
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      try place.write(text, to: name)
+    case .file(let name, let text): try put(text, name, in: place)
     case .script(let text, let prints, let line):
       try place.write(text, to: "page.lua")
       try await shell("tureen run page.lua", prints, "\(page):\(line)", in: place)
@@ -36,6 +40,42 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: place.home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     for step in page.steps() { try await run(step, page, in: place) }
+  }
+
+  /// What three kinds of new users read, in their order: someone who writes scripts, an administrator, the author of a tool.
+  private static let walks = [
+    ["../../README", "getting-started", "records", "syncing-well", "offline-patterns", "targets", "plug-ins"],
+    ["../../README", "getting-started", "automation", "seeing", "operating", "orgs-and-users", "configuration-files"],
+    ["getting-started", "connections", "collections", "collections-up", "parse", "workers"],
+  ]
+
+  /// One person, one home: what earlier pages have left there breaks no later one. The output differs then.
+  @Test(arguments: walks) func pages_readOneAfterTheOther_workInOneHome(_ names: [String]) async throws {
+    let place = try Workplace()
+    try put("", "home/.begun", in: place)
+    let prelude = #"export PATH="\#(Built.folder.path):$PATH" HOME="\#(place.path)" TUREEN_HOME="\#(place.home)""#
+    for name in names {
+      let page = try MarkdownPage(name.hasPrefix("..") ? "README.md" : "\(MarkdownPage.folder)/\(name).md")
+      let folder = "pages/" + name.replacing("../", with: "")
+      for step in page.steps() {
+        let (commands, line): (String, Int)
+        switch step {
+        case .file(let name, let text):
+          try put(text, "\(folder)/\(name)", in: place)
+          continue
+        case .fragment: continue
+        case .script(let text, _, let at):
+          try put(text, "\(folder)/page.lua", in: place)
+          (commands, line) = ("tureen run page.lua", at)
+        case .commands(let text, _, let at):
+          try put("", "\(folder)/.begun", in: place)
+          (commands, line) = (text, at)
+        }
+        let ended = try await place.run("/bin/bash", ["-c", "\(prelude); cd \(folder)\n\(commands)"])
+        let failed = ended.status != 0 || (ended.output + ended.errors).contains("stack traceback")
+        #expect(!failed, "\(page):\(line): status \(ended.status)\n\(ended.output)\(ended.errors)")
+      }
+    }
   }
 
   @Test func output_wrappedOnThePage_isTheSame() {

@@ -22,6 +22,7 @@ import Testing
     }
     try await expectSectionsOfRun(place)
     try await expectNoWideLine(place)
+    try expectExitStatusesAndPlainExamples(pages, place)
   }
 
   private func expectEachCommand(_ pages: [String], _ place: Workplace) async throws {
@@ -51,6 +52,20 @@ import Testing
       "/bin/sh", ["-c", "groff -man -Tutf8 -P-cbou -rLL=78n man/*.1"], environment: ["LC_ALL": "C.UTF-8"])
     #expect(ended.status == 0, "\(ended)")
     for line in ended.output.components(separatedBy: "\n") { #expect(line.count <= 80, "\(line)") }
+  }
+
+  /// Each page with exit statuses has that of an output that cannot be written, and the examples are what a reader types: the
+  /// pages of the guide make their output the same on each day with sed.
+  private func expectExitStatusesAndPlainExamples(_ pages: [String], _ place: Workplace) throws {
+    for page in pages {
+      let text = try String(contentsOfFile: place.path + "/man/" + page, encoding: .utf8)
+      #expect(!text.contains("| sed") && !text.contains("|sed"), "\(page)")
+      guard
+        let statuses = text.components(separatedBy: ".SH EXIT STATUS\n").dropFirst().first?.components(separatedBy: ".SH").first,
+        statuses.contains("64")
+      else { continue }
+      #expect(statuses.contains("69"), "\(page): \(statuses)")
+    }
   }
 
   private func expectSectionsOfRun(_ place: Workplace) async throws {

@@ -260,7 +260,8 @@ struct DamageTests {
     let large = "[" + (0..<300).map { #"{"k":"\#($0)\#(String(repeating: "x", count: 5000))"}"# }.joined(separator: ",") + "]"
     let error = failure { try store.upsert(large, into: "s") }
     #expect(error?.code == .sqlite)
-    #expect(error?.message.contains("full") == true)
+    #expect(
+      error?.message.contains("full") == true && error?.message.contains(store.path) == true, "\(String(describing: error))")
     #expect(try store.count(of: "s") == 1)
     try store.upsert(#"[{"k":"after"}]"#, into: "s")
     #expect(try store.count(of: "s") == 2)

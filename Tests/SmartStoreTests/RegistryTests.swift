@@ -1,3 +1,4 @@
+import Database
 import Dispatch
 import Foundation
 import Support
@@ -67,6 +68,27 @@ struct RegistryTests {
     #expect(try later.storeNames(isGlobal: false).map { Array($0.utf8) } == [Array(name.utf8)])
     #expect(try later.store(named: name).soupNames() == ["people"])
     #expect(FileSystem.read("\(folder)/name") == Array(name.utf8), "it heals")
+  }
+
+  /// As the guide makes a copy: while the store is open, with SQLite alone.
+  @Test(.enabled(if: TestEngine.isSQLite, "copies a store's file"))
+  func store_copiedWithVacuumInto_opensAndWritesNothingTwice() throws {
+    let first = try registry.store(named: "people"), folder = FileSystem.folder(of: first.path)
+    try first.registerSoup("people", indexSpecs: [IndexSpec(path: "Id", type: .string)])
+    try first.upsert(#"[{"Id":"1"}]"#, into: "people")
+    let copy = "\(self.folder.path)/copy.sqlite"
+    let connection = try Connection(path: first.path, mode: .readOnly)
+    try connection.execute("VACUUM INTO '\(copy)'")
+    connection.close()
+    registry.close()
+    for file in try FileSystem.entries(of: folder) { try FileSystem.removeTree("\(folder)/\(file)") }
+    try FileSystem.write(FileSystem.read(copy) ?? [], to: "\(folder)/store.sqlite")
+    for _ in 0..<2 {
+      let later = try TestEngine.registry(in: self.folder.path)
+      #expect(try later.storeNames(isGlobal: false) == ["people"])
+      #expect(try later.store(named: "people").count(of: "people") == 1)
+      later.close()
+    }
   }
 
   @Test(.enabled(if: TestEngine.isSQLite, "looks at the folders of stores"))
