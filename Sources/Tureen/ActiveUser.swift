@@ -63,7 +63,7 @@ final class ActiveUser: Sendable {
   /// Opens a store. The default store gets the soups of the configuration files first.
   func store(_ reference: StoreReference) throws -> Store {
     let store = try registry(isGlobal: reference.isGlobal).store(named: reference.name, isGlobal: reference.isGlobal)
-    guard reference.name == StoreReference.defaultName, !parts.settings.looksOnly else { return store }
+    guard reference.name == StoreReference.defaultName, !parts.settings.leavesStores else { return store }
     try prepare(reference, store)
     return store
   }
@@ -94,7 +94,7 @@ final class ActiveUser: Sendable {
     try opening.sync {
       let (known, hasEnded) = state.withLock { ($0.managers[reference], $0.hasEnded) }
       guard !hasEnded else { throw HostError(.closed, "the host is closed, or works for another user now") }
-      guard !parts.settings.looksOnly else { throw StoreError(.notReadOnly, "this host only looks into its stores") }
+      guard !parts.settings.leavesStores else { throw StoreError(.notReadOnly, "this host only looks into its stores") }
       if let known { return known }
       let manager = try SyncManager.instance(
         for: try store(reference), client: client, targets: .host(parts.connections, assets: parts.assets),

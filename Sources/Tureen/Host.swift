@@ -142,7 +142,7 @@ public final class Host: BridgeHost {
         folder = try ConfigurationFolder(directory, state.settings)
       }
       given.clock = state.settings.clock
-      given.looksOnly = state.settings.looksOnly
+      (given.looksOnly, given.asksOnly) = (state.settings.looksOnly, state.settings.asksOnly)
       given.fill(from: state.settings)
       state.settings = given
       state.folder = folder

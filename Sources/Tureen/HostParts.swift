@@ -84,7 +84,7 @@ struct HostParts: Sendable {
     // A worker has started the script.
     if settings.job != nil { actor.kind = .job }
     return StoreRegistry(
-      engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds, looksOnly: settings.looksOnly
+      engines: engines(userDirectory, owner, home, settings, storeKey), cursorIds: cursorIds, looksOnly: settings.leavesStores
     ) { [actor] store in
       // The store keeps the closure, which must not keep the store.
       let name = store.name
@@ -100,7 +100,7 @@ struct HostParts: Sendable {
   ) -> any StoreEngines {
     if let store = settings.store {
       return store.engines(
-        org: owner.org, user: owner.user, password: settings.storePassword, looksOnly: settings.looksOnly)
+        org: owner.org, user: owner.user, password: settings.storePassword, looksOnly: settings.leavesStores)
     }
     let logger = Logger.tureen("host")
     return SQLiteEngines(

@@ -18,6 +18,10 @@ public struct HostSettings: Sendable {
   /// True for a program that only looks into stores: they are read without being created, migrated or recovered, no secret of
   /// a sign-in is read, and everything that would write fails. Scripts and files cannot set it.
   package var looksOnly = false
+  /// True for a program that asks servers and only looks into stores. It signs in as others do. Scripts and files cannot set it.
+  package var asksOnly = false
+  /// Whether stores are only looked at.
+  var leavesStores: Bool { looksOnly || asksOnly }
   /// True to refuse orgs that are not sandboxes before any data request is sent. Scripts and files cannot set it.
   public var isSandboxOnly = false
   /// A JSON file with credentials; `SignInKeys` lists its keys.

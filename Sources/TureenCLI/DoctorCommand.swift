@@ -65,12 +65,12 @@ struct DoctorCommand: ParsableCommand {
     var options = DoctorOptions()
     (options.isOffline, options.isDeep, options.fixes) = (offline, deep, fix)
     var report = DoctorReport(ofHome: home, options)
-    // What only looks needs no sign-in, and changes no store.
-    let looksOnly = offline && !fix
+    // Only --fix changes a store; what sends nothing needs no sign-in.
+    let looksOnly = offline && !fix, asksOnly = !offline && !fix
     var folder = project.folder
     while true {
       do {
-        let prepared = try place.attempt(configDirectory: folder) { $0.looksOnly = looksOnly }
+        let prepared = try place.attempt(configDirectory: folder) { ($0.looksOnly, $0.asksOnly) = (looksOnly, asksOnly) }
         defer {
           prepared.host.shutdown()
           prepared.sandbox.stop()

@@ -14,6 +14,12 @@ import Testing
     "export contacts", "store list", "dirty", "dirty --fields contacts", "conflicts", "conflicts contacts",
   ]
 
+  /// Those that need a synced home that can be written.
+  private static let telling = [
+    "runs", "runs 1", "runs --requests", "explain contacts 1", "explain contacts 2 --fields", "plan contactsUp",
+    "doctor --offline",
+  ]
+
   private static let project = """
     local tureen = require "tureen"
     local smartstore, mobilesync, await = tureen.smartstore, tureen.mobilesync, tureen.await
@@ -70,10 +76,34 @@ import Testing
 
   @Test func row1_looking_changesNoFile() async throws {
     let place = try await workplace(), before = try files(place)
-    for line in Self.looking {
+    for line in Self.looking + Self.telling {
       let ended = try await shell(place, line)
       #expect(ended.status == 0 && (line.hasPrefix("conflicts") || !ended.output.isEmpty), "\(line): \(ended)")
       #expect(try files(place) == before, "\(line)")
+    }
+  }
+
+  /// Those that also ask the server: no file of a store changes, nor what its tables hold.
+  @Test func row1_asking_changesNoStore() async throws {
+    let place = try await workplace()
+    try place.write(#"{"soups":[{"soupName":"more","indexes":[{"path":"Id","type":"string"}]}]}"#, to: "userstore.json")
+    try place.write(
+      #"{"syncs":[{"syncName":"more","syncType":"syncUp","soupName":"contacts","target":{},"options":{"fieldlist":["Title"]}}]}"#,
+      to: "usersyncs.json")
+    let store = try #require(place.stores.first { $0.contains("defaultStore") })
+    let name = (store as NSString).deletingLastPathComponent + "/name"
+    try FileManager.default.removeItem(atPath: name)
+    func held() async throws -> String {
+      let dump = try await place.run("/usr/bin/sqlite3", ["-readonly", store, ".dump"])
+      #expect(dump.status == 0, "\(dump)")
+      return dump.output
+    }
+    let before = try await held()
+    for line in ["doctor", "plan contactsUp --server", "explain contacts 1 --server", "explain contacts 2 --server"] {
+      let ended = try await shell(place, line)
+      #expect(ended.status == 0 && !ended.output.isEmpty, "\(line): \(ended)")
+      #expect(try await held() == before, "\(line)")
+      #expect(!FileManager.default.fileExists(atPath: name), "\(line)")
     }
   }
 
@@ -97,7 +127,7 @@ import Testing
       ).only().string(0)
     }
     let before = try rows()
-    for line in Self.looking {
+    for line in Self.looking + Self.telling {
       let ended = try await shell(place, line, environment: environment)
       #expect(ended.status == 0, "\(line): \(ended)")
       #expect(try rows() == before, "\(line)")

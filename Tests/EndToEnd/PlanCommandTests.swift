@@ -57,6 +57,7 @@ import Testing
     }
     let looked = try await tureen(place, "plan", "--server", "contactsUp")
     #expect(looked.status == 0 && looked.output.contains("Only looks were sent."), "\(looked)")
+    #expect(looked.errors.contains("contactsUp: 1 look at the server"), "\(looked)")
     #expect(try await tureen(place, "plan", "contactsDown").status == 1)
     #expect(try await tureen(place, "plan", "none").status == 1)
     #expect(try await tureen(place, "plan").status == 64)

@@ -119,7 +119,7 @@ extension Host {
 
   /// Mends what a check has found, if that touches no data.
   private func mended(_ check: HealthCheck, _ store: StoreReference, _ core: HostCore) throws -> HealthCheck? {
-    guard !core.parts.settings.looksOnly else { return nil }
+    guard !core.parts.settings.leavesStores else { return nil }
     var mended = check
     if check.details["abandoned"] == true, let id = check.details["syncId"]?.integerValue {
       // Reading the state makes STOPPED of a RUNNING without a process.

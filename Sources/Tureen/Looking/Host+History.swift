@@ -27,19 +27,20 @@ extension Host {
     return try run.map { try look.runJSON($0) } ?? look.runsJSON(filter)
   }
 
-  /// Explains an entry. Answers at once unless the server is asked.
+  /// Explains an entry. Answers at once unless the server is asked, and always in a host that only looks into its stores.
   func explain(_ call: ActionCall, _ core: HostCore, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     let told = try explanation(call, try core.look(call.store)), planner = try core.planner(call.store)
-    guard call.value("server")?.boolValue ?? false else {
-      // The planner tells what the next run does, since it is the same code.
-      let json = try Blocking.run {
+    let asksServer = call.value("server")?.boolValue ?? false
+    if asksServer { try core.requireServer() }
+    // The planner tells what the next run does, since it is the same code.
+    guard asksServer, !core.parts.settings.leavesStores else {
+      let answer = try Self.answer {
         var told = told
-        await planner.complete(&told)
+        try await planner.complete(&told, asksServer: asksServer)
         return told.json
       }
-      return onUpdate(.finished(JSONValue.object(json).serialized()))
+      return onUpdate(.finished(answer))
     }
-    try core.requireServer()
     let manager = try core.manager(call.store), asking = core.planner(manager)
     manager.launch {
       do {

@@ -14,7 +14,7 @@ extension Host {
     case .getDirtyEntries: return try dirtyEntries(call, try core.look(call.store))
     case .getRuns: return .object(try runs(call, try core.look(call.store)))
     case .getConflicts:
-      let look = core.parts.settings.looksOnly ? try core.look(call.store) : try core.manager(call.store).look
+      let look = core.parts.settings.leavesStores ? try core.look(call.store) : try core.manager(call.store).look
       return try conflicts(call, look)
     default: return nil
     }
@@ -60,7 +60,7 @@ extension Host {
   private func storeOverview(_ reference: StoreReference, _ core: HostCore) throws -> StoreOverview {
     let user = core.user, soups = user.configuredSoups(in: reference), syncs = try user.configuredSyncs(in: reference)
     let isMissing =
-      try core.parts.settings.looksOnly && !(soups.isEmpty && syncs.isEmpty)
+      try core.parts.settings.leavesStores && !(soups.isEmpty && syncs.isEmpty)
       && !user.registry(isGlobal: reference.isGlobal).storeNames(isGlobal: reference.isGlobal)
         .contains { $0.hasSameBytes(as: reference.name) }
     var overview =

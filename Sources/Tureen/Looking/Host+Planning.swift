@@ -5,16 +5,17 @@ import Support
 
 /// Implements the action that plans syncs up.
 extension Host {
-  /// Plans a sync up, and answers when it is done. A host for looking only plans at once and asks no server.
+  /// Plans a sync up, and answers when it is done. A host that only looks into its stores plans at once.
   func plan(_ call: ActionCall, _ core: HostCore, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     let name = call.value("syncName")?.stringValue
     let reference: SyncReference = try name.map { .name($0) } ?? .id(call.integer("syncId"))
     let asksServer = call.value("server")?.boolValue ?? false
     let most = call.value("maxRequests")?.integerValue.map { Int(clamping: $0) } ?? Planner.mostLooks
-    guard !core.parts.settings.looksOnly else {
-      if asksServer { try core.requireServer() }
+    if asksServer { try core.requireServer() }
+    guard !core.parts.settings.leavesStores else {
       let planner = try core.planner(call.store)
-      return onUpdate(.finished(try Blocking.run { JSONValue.object(try await planner.plan(reference).json).serialized() }))
+      let answer = try Self.answer { try await planner.plan(reference, asksServer: asksServer, maxLooks: most).json }
+      return onUpdate(.finished(answer))
     }
     let manager = try core.manager(call.store), planner = core.planner(manager)
     manager.launch {
@@ -24,6 +25,18 @@ extension Host {
       } catch {
         onUpdate(.failed(SyncError(wrapping: error)))
       }
+    }
+  }
+}
+
+extension Host {
+  /// Waits for an object, in a host without sync managers whose tasks it could be one of.
+  /// - Throws: ``SyncError``.
+  static func answer(_ body: @escaping @Sendable () async throws -> JSONObject) throws -> [UInt8] {
+    do {
+      return JSONValue.object(try Blocking.run { try await body() }).serialized()
+    } catch {
+      throw SyncError(wrapping: error)
     }
   }
 }

@@ -29,12 +29,14 @@ final class BridgeCalls {
   ///   - store: The store that each call names.
   ///   - isJSON: Whether to write errors as objects.
   ///   - looksOnly: Whether the command only looks into stores: nothing is created, and no secret is read.
+  ///   - asksOnly: Whether the command asks servers and only looks into stores.
   ///   - body: Returns the exit status. It may throw the error of a failed call, or of output whose reader is gone.
   static func run(
     _ place: HostOptions, configDirectory: String?, store: StoreReference = StoreReference(),
-    style: SyncDisplay.Style = .none, isJSON: Bool = false, looksOnly: Bool = false, _ body: (BridgeCalls) throws -> Int32
+    style: SyncDisplay.Style = .none, isJSON: Bool = false, looksOnly: Bool = false, asksOnly: Bool = false,
+    _ body: (BridgeCalls) throws -> Int32
   ) throws {
-    let prepared = try place.prepare(configDirectory: configDirectory) { $0.looksOnly = looksOnly }
+    let prepared = try place.prepare(configDirectory: configDirectory) { ($0.looksOnly, $0.asksOnly) = (looksOnly, asksOnly) }
     let work = InterruptibleWork()
     let interrupts = InterruptWatch { work.interrupt() }
     let status = try status(of: prepared, store, style, isJSON, work, body)

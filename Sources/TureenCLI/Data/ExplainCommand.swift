@@ -42,7 +42,8 @@ struct ExplainCommand: ParsableCommand {
 
   func run() throws {
     try BridgeCalls.run(
-      place, configDirectory: store.project.folder, store: store.reference, isJSON: json, looksOnly: !server
+      place, configDirectory: store.project.folder, store: store.reference, isJSON: json, looksOnly: !server,
+      asksOnly: server
     ) { calls in
       try calls.requireStore(store.project, mayBeNew: false)
       var arguments: JSONObject = ["soupName": .string(soup)]

@@ -71,9 +71,10 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     try BridgeCalls.run(
-      place, configDirectory: store.project.folder, store: store.reference, isJSON: format != nil, looksOnly: !server
+      place, configDirectory: store.project.folder, store: store.reference, isJSON: format != nil, looksOnly: !server,
+      asksOnly: server
     ) { calls in
-      try calls.requireStore(store.project, mayBeNew: server)
+      try calls.requireStore(store.project, mayBeNew: false)
       let plans = try syncs.map { try plan($0, calls) }
       if let output, let plan = plans.first { try PlanFile.write(plan, to: output) }
       try print(plans)
@@ -84,6 +85,10 @@ struct PlanCommand: ParsableCommand {
   private func plan(_ name: String, _ calls: BridgeCalls) throws -> JSONValue {
     var arguments: JSONObject = ["syncName": .string(name)]
     guard server else { return try calls.value("mobilesync", "planSync", arguments) }
+    // A plan that asks nothing knows what it would ask.
+    let quiet = try calls.value("mobilesync", "planSync", arguments)
+    let looks = (quiet["requests"]?.arrayValue ?? []).count { ["look", "search"].contains($0["purpose"]?.stringValue ?? "") }
+    if format == nil { complain("\(name): \(looks) look\(looks == 1 ? "" : "s") at the server", .info) }
     arguments["server"] = true
     do {
       return try calls.value("mobilesync", "planSync", arguments)
