@@ -19,8 +19,19 @@ local function worse(a, b)
   return rank[b] > rank[a] and b or a
 end
 
---- Prints a log line: a name, a word, and figures as key=value.
+local as_json = os.getenv "TUREEN_LOG_FORMAT" == "json"
+
+--- Prints a log line: a name, a word, and figures as key=value; with TUREEN_LOG_FORMAT=json an object, as the command
+--- does.
 local function log(name, word, figures)
+  if as_json then
+    local level = word == "FAILED" and "error" or "info"
+    local now = os.date "!%Y-%m-%dT%H:%M:%SZ"
+    local line = { time = now, level = level, label = "nightly", message = word, sync = name }
+    for key, value in pairs(figures) do line[key] = type(value) == "number" and value or tostring(value) end
+    print(tureen.json.encode(line))
+    return
+  end
   local parts = {}
   for _, key in ipairs { "total", "up", "failed", "conflicting", "removed", "error" } do
     if figures[key] ~= nil then parts[#parts + 1] = ("%s=%s"):format(key, tostring(figures[key])) end

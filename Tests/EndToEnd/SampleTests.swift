@@ -33,6 +33,17 @@ import Testing
     #expect(second.status == 0 && lines(second).first?.hasPrefix("contactsDown   DONE") == true, "\(second)")
   }
 
+  @Test func nightly_logFormatJSON_printsObjects() async throws {
+    let place = try Workplace()
+    let ended = try await run(place, "nightly.lua", environment: ["TUREEN_LOG_FORMAT": "json"])
+    let lines = try ended.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    #expect(ended.status == 0 && lines.map { $0["sync"] } == ["contactsUp", "contactsDown"], "\(ended)")
+    #expect(lines.last?["message"] == "DONE" && lines.last?["total"] == 5000 && lines.last?["level"] == "info", "\(ended)")
+    let failed = try await run(
+      place, "nightly.lua", "contactsDown", environment: ["TUREEN_LOG_FORMAT": "json", "TUREEN_ORG": "nowhere"])
+    #expect(failed.status != 0, "\(failed)")
+  }
+
   @Test func nightly_recordRefused_is2() async throws {
     let place = try Workplace()
     #expect(try await run(place, "nightly.lua", "contactsDown").status == 0)

@@ -59,7 +59,8 @@ struct ConflictsListCommand: ParsableCommand {
         guard let one = all.first else {
           throw CallFailure(domain: "sync", code: "noSuchConflict", "entry \(entry) of soup \(soup) has no conflict")
         }
-        try output.write(ConflictText(one, options: store.given + place.given).text)
+        let finder = try calls.syncs().first { $0.id == one["syncId"]?.integerValue }
+        try output.write(ConflictText(one, options: store.given + place.given, by: finder?.name).text)
       } else if all.isEmpty {
         complain("there are no conflicts", .notice)
       } else {
@@ -75,10 +76,13 @@ struct ConflictsListCommand: ParsableCommand {
 struct ConflictText {
   private let conflict: JSONValue
   private let options: [String]
+  /// The name of the sync that found it last.
+  private let finder: String?
 
-  init(_ conflict: JSONValue, options: [String]) {
+  init(_ conflict: JSONValue, options: [String], by finder: String? = nil) {
     self.conflict = conflict
     self.options = options
+    self.finder = finder
   }
 
   private static func names(_ conflict: JSONValue, _ key: String) -> [String] {
@@ -103,7 +107,8 @@ struct ConflictText {
   var text: String {
     let soup = conflict["soupName"]?.stringValue ?? "", id = conflict.figure("entryId")
     let title = conflict["local"]?.objectValue.flatMap { RecordTitle.title(of: $0) }.map { " (\($0))" } ?? ""
-    let head = "\(soup) \(id)\(title), found \(Ago.text(conflict.figure("detectedAt"))): \(Self.what(conflict))"
+    let found = Ago.text(conflict.figure("detectedAt")) + (finder.map { " by \($0)" } ?? "")
+    let head = "\(soup) \(id)\(title), found \(found): \(Self.what(conflict))"
     var text = WrappedText.lines(TextTable.cell(head), width: TerminalWidth.columns, hanging: 2).map { $0 + "\n" }.joined()
     let rows = fields.map { name in
       [name] + ["base", "local", "server"].map { Self.cell(conflict[$0]?[name]) }

@@ -134,7 +134,9 @@ struct RunText {
       let pid = run["by"]?["pid"]?.integerValue.map { " in process \($0)" } ?? ""
       return "running\(pid) on \(run["by"]?["host"]?.stringValue ?? "")"
     case "ABANDONED": return "ABANDONED: its process ended in the middle"
-    case "FAILED": return run["error"]?["message"]?.stringValue ?? "FAILED: \(run["error"]?["code"]?.stringValue ?? "")"
+    case "FAILED":
+      let why = run["error"]?["message"]?.stringValue ?? "FAILED: \(run["error"]?["code"]?.stringValue ?? "")"
+      return figures.isEmpty ? why : "\(why); \(figures)"
     case "STOPPED": return "STOPPED" + (figures.isEmpty ? "" : ": \(figures)")
     case _ where run["verified"] != nil: return verified
     default: return (run["look"]?.boolValue == true ? "DONE, look: " : "") + (figures.isEmpty ? "nothing new" : figures)
