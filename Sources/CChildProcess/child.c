@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "include/tureen_child.h"
@@ -67,13 +66,7 @@ static int become(pid_t parent, const program *next) {
   if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return errno;
   if (next->directory && chdir(next->directory) != 0) return errno;
   close_others_on_exec();
-  /* A file that is just being written is tried again for about five seconds. */
-  const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-  for (int attempt = 0; attempt < 500; attempt++) {
-    execve(next->path, next->arguments, next->environment);
-    if (errno != ETXTBSY) break;
-    nanosleep(&pause, NULL);
-  }
+  execve(next->path, next->arguments, next->environment);
   return errno;
 }
 

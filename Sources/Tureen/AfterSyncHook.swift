@@ -116,7 +116,7 @@ package final class HookProcess: Sendable {
     let arguments = words.map { strdup($0) } + [nil], all = variables.map { strdup($0) } + [nil]
     defer { for text in arguments + all { free(text) } }
     var id: pid_t = 0
-    let failure = tureen_program_start(words[0], arguments, all, folder, input, input.count, &id)
+    let failure = BusyProgram.start { tureen_program_start(words[0], arguments, all, folder, input, input.count, &id) }
     guard failure == 0 else {
       throw HostError(.fileNotReadable, "'\(words[0])' cannot be run: \(String(cString: strerror(failure)))")
     }

@@ -46,7 +46,7 @@ final class ScriptAttempt: JobAttempt {
     let environment = variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in arguments + environment { free(text) } }
     var process: pid_t = 0
-    let failure = tureen_child_start(words[0], arguments, environment, &process)
+    let failure = BusyProgram.start { tureen_child_start(words[0], arguments, environment, &process) }
     return (process, failure)
   }
 
