@@ -110,6 +110,19 @@ local function about_sync_with(name, is_sync)
   }
 end
 
+--- Defines a function whose one table has the arguments of the action.
+local function with_members(name, param, form)
+  form = form or {}
+  M[name] = define {
+    name = name, has_store = true, is_sync = form.is_sync,
+    params = { { param, "table", optional = form.is_optional } },
+    send = function(success, failure, config, values, caller)
+      arguments.add_members(caller, config, values[1])
+      return calls.send(success, failure, SERVICE, name, config, caller)
+    end,
+  }
+end
+
 -- reSync([config,] syncIdOrName, [{maxRequests?},] success, error)
 about_sync_with("reSync", true)
 -- refresh([config,] syncIdOrName, success, error): fetches the whole list again; entries stay until they are replaced
@@ -217,33 +230,15 @@ M.restart = define {
 
 -- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?, run?},] ...): the entries that both sides changed, each with
 -- its base, local, server and merged version
-M.getConflicts = define {
-  name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
-  send = function(success, failure, config, values, caller)
-    arguments.add_members(caller, config, values[1])
-    return calls.send(success, failure, SERVICE, "getConflicts", config, caller)
-  end,
-}
+with_members("getConflicts", "filter", { is_optional = true })
 
 -- resolveConflict([config,] {soupName, entryId, resolution = "local"|"server"} or {soupName, entryId, record}, ...): the
 -- resulting entry; tureen.null if it was removed
-M.resolveConflict = define {
-  name = "resolveConflict", has_store = true, params = { { "conflict", "table" } },
-  send = function(success, failure, config, values, caller)
-    arguments.add_members(caller, config, values[1])
-    return calls.send(success, failure, SERVICE, "resolveConflict", config, caller)
-  end,
-}
+with_members("resolveConflict", "conflict")
 
 -- ensureSync([config,] {syncName, syncType, soupName, target?, options?}, ...): creates the named sync, or gives it this
 -- definition, and runs it as reSync does
-M.ensureSync = define {
-  name = "ensureSync", has_store = true, is_sync = true, params = { { "definition", "table" } },
-  send = function(success, failure, config, values, caller)
-    arguments.add_members(caller, config, values[1])
-    return calls.send(success, failure, SERVICE, "ensureSync", config, caller)
-  end,
-}
+with_members("ensureSync", "definition", { is_sync = true })
 
 -- getOverview([config,] ...): org, user and stores, each with its soups, what waits in them, and its syncs; of all stores, or
 -- of the one that config names
@@ -256,13 +251,7 @@ M.getOverview = define {
 
 -- getDirtyEntries([config,] [{soupName?, state?, run?, withValues?},] ...): the entries with changes that the server lacks, with
 -- the reason and what ends it
-M.getDirtyEntries = define {
-  name = "getDirtyEntries", has_store = true, params = { { "filter", "table", optional = true } },
-  send = function(success, failure, config, values, caller)
-    arguments.add_members(caller, config, values[1])
-    return calls.send(success, failure, SERVICE, "getDirtyEntries", config, caller)
-  end,
-}
+with_members("getDirtyEntries", "filter", { is_optional = true })
 
 -- discardChanges([config,] soupName, entryIds, [{fields?, created?},] ...): drops local changes; the entries that were
 -- discarded, and those that were kept with the reason
@@ -278,13 +267,7 @@ M.discardChanges = define {
 
 -- getRuns([config,] [{syncName?, syncId?, since?, failed?, run?, requests?, before?, limit?},] ...): what the runs of the syncs
 -- did, newest first; one run with its requests and records; or the requests
-M.getRuns = define {
-  name = "getRuns", has_store = true, params = { { "filter", "table", optional = true } },
-  send = function(success, failure, config, values, caller)
-    arguments.add_members(caller, config, values[1])
-    return calls.send(success, failure, SERVICE, "getRuns", config, caller)
-  end,
-}
+with_members("getRuns", "filter", { is_optional = true })
 
 -- explainEntry([config,] soupName, entryIdOrRecordId, [{server?},] ...): why an entry looks as it does, what happened to it, and
 -- what the next sync does with it
