@@ -29,27 +29,13 @@ extension Host {
 
   /// Explains an entry. Answers at once unless the server is asked, and always in a host that only looks into its stores.
   func explain(_ call: ActionCall, _ core: HostCore, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    let told = try explanation(call, try core.look(call.store)), planner = try core.planner(call.store)
-    let asksServer = call.value("server")?.boolValue ?? false
+    let told = try explanation(call, try core.look(call.store)), asksServer = call.value("server")?.boolValue ?? false
     if asksServer { try core.requireServer() }
     // The planner tells what the next run does, since it is the same code.
-    guard asksServer, !core.parts.settings.leavesStores else {
-      let answer = try Self.answer {
-        var told = told
-        try await planner.complete(&told, asksServer: asksServer)
-        return told.json
-      }
-      return onUpdate(.finished(answer))
-    }
-    let manager = try core.manager(call.store), asking = core.planner(manager)
-    manager.launch {
-      do {
-        var told = told
-        try await asking.complete(&told, asksServer: true)
-        onUpdate(.finished(JSONValue.object(told.json).serialized()))
-      } catch {
-        onUpdate(.failed(SyncError(wrapping: error)))
-      }
+    try answer(call, core, atOnce: !asksServer, onUpdate) { planner in
+      var told = told
+      try await planner.complete(&told, asksServer: asksServer)
+      return told.json
     }
   }
 

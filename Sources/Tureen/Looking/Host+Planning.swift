@@ -12,31 +12,33 @@ extension Host {
     let asksServer = call.value("server")?.boolValue ?? false
     let most = call.value("maxRequests")?.integerValue.map { Int(clamping: $0) } ?? Planner.mostLooks
     if asksServer { try core.requireServer() }
-    guard !core.parts.settings.leavesStores else {
+    try answer(call, core, onUpdate) { planner in
+      try await planner.plan(reference, asksServer: asksServer, maxLooks: most).json
+    }
+  }
+
+  /// Answers a call with what a planner of its store says: at once in a host that only looks into its stores, and if nothing is
+  /// asked; else from a task of the sync manager.
+  /// - Throws: ``SyncError``.
+  func answer(
+    _ call: ActionCall, _ core: HostCore, atOnce: Bool = false, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void,
+    _ body: @escaping @Sendable (Planner) async throws -> JSONObject
+  ) throws {
+    guard !atOnce, !core.parts.settings.leavesStores else {
       let planner = try core.planner(call.store)
-      let answer = try Self.answer { try await planner.plan(reference, asksServer: asksServer, maxLooks: most).json }
-      return onUpdate(.finished(answer))
+      do {
+        return onUpdate(.finished(JSONValue.object(try Blocking.run { try await body(planner) }).serialized()))
+      } catch {
+        throw SyncError(wrapping: error)
+      }
     }
     let manager = try core.manager(call.store), planner = core.planner(manager)
     manager.launch {
       do {
-        let plan = try await planner.plan(reference, asksServer: asksServer, maxLooks: most)
-        onUpdate(.finished(JSONValue.object(plan.json).serialized()))
+        onUpdate(.finished(JSONValue.object(try await body(planner)).serialized()))
       } catch {
         onUpdate(.failed(SyncError(wrapping: error)))
       }
-    }
-  }
-}
-
-extension Host {
-  /// Waits for an object, in a host without sync managers whose tasks it could be one of.
-  /// - Throws: ``SyncError``.
-  static func answer(_ body: @escaping @Sendable () async throws -> JSONObject) throws -> [UInt8] {
-    do {
-      return JSONValue.object(try Blocking.run { try await body() }).serialized()
-    } catch {
-      throw SyncError(wrapping: error)
     }
   }
 }
