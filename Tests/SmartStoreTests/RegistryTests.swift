@@ -77,7 +77,7 @@ struct RegistryTests {
     try first.registerSoup("people", indexSpecs: [IndexSpec(path: "Id", type: .string)])
     try first.upsert(#"[{"Id":"1"}]"#, into: "people")
     let copy = "\(self.folder.path)/copy.sqlite"
-    let connection = try Connection(path: first.path, mode: .readOnly)
+    let connection = try Connection(path: first.path, mode: .readOnly, storeKey: TestKey.key)
     try connection.execute("VACUUM INTO '\(copy)'")
     connection.close()
     registry.close()
